@@ -58,7 +58,7 @@ def table(sample: Sample, folder: Path, names: Sequence[str]) -> Table:
             [asked.text, question.focus(names_in(question, [columns]))]
         )
         sought = EmbeddedQuestion(question, whole, focus, embedder.embed_words)
-        found = compute_signals(sought, [columns], Filter(), NOW, BALANCED)
+        found = compute_signals(sought, [columns], [Filter()], NOW, BALANCED)
         holds = np.array(
             [
                 bool(asked.evidence & set(columns.sources[row]))

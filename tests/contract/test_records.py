@@ -459,6 +459,9 @@ class TestFilters:
             "d",
         ]
         assert sorted(ids(browsed(records, Filter(user_id="u-1")))) == ["a", "c", "d"]
+        of_two = Filter(users=("u-2", "it's nobody"))
+        assert ids(browsed(records, of_two)) == ["b"]
+        assert counted(records, of_two) == 1
         assert counted(records) == 5
 
     def test_summaries_of_unfinished_periods_are_left_out(

@@ -27,6 +27,9 @@ class GivenStore:
     profiles: Any = None
     views: Any = None
 
+    def shared_records(self, scope: Scope) -> Any:
+        return self.records
+
 
 @dataclass
 class GivenModels:

@@ -49,9 +49,10 @@ from varve.usecases.find import find as find_records
 from varve.usecases.gathering import Sources
 from varve.usecases.ingest import IngestOutcome, ingest_all
 from varve.usecases.ledger import Ledger
+from varve.usecases.lookup import Lookup
 from varve.usecases.period_sources import PeriodReader, PeriodUsers
 from varve.usecases.plan import DuePeriods, find_due
-from varve.usecases.search import Lookup, look_up
+from varve.usecases.search import look_up
 from varve.usecases.session import Session
 from varve.usecases.summarize import MAX_CALLS, SummarizeOutcome, summarize
 from varve.usecases.write import write, write_now
@@ -91,7 +92,7 @@ def run_find(
     """Rank one store's records for a question, without filter, routing or results."""
     question = read_question(text)
     wanted = Wanted(question, Filter(), now, BALANCED, {grain: 1.0}, limit)
-    return find_records(wanted, Stock(scope, reader, embedder))
+    return find_records(wanted, [Stock(scope, reader, embedder)])
 
 
 def run_context(

@@ -31,7 +31,7 @@ def kind_of(question: str) -> list[float]:
     found = compute_signals(
         EmbeddedQuestion(read_question(question), vector, vector),
         [held],
-        Filter(),
+        [Filter()],
         MORNING,
         BALANCED,
     )

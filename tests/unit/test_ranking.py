@@ -131,7 +131,7 @@ def test_every_signal_lies_between_0_and_1(records: list[Record]) -> None:
     found = compute_signals(
         sought("when did you say Dana likes the sport?"),
         [columns],
-        Filter(),
+        [Filter()],
         MORNING,
         BALANCED,
     )
@@ -215,7 +215,7 @@ def test_signals_equal_those_of_the_plain_implementation(
     for row in (3, 7, 3):  # the third question finds its words in the cache
         asked = asked_of(lanes[0], row)
         found, expected = (
-            compute_signals(asked, lanes, where, MORNING, BALANCED),
+            compute_signals(asked, lanes, [where] * 2, MORNING, BALANCED),
             plain(asked, lanes, where, BALANCED),
         )
         for name, values in expected.items():
@@ -232,7 +232,7 @@ def test_a_small_limit_finds_the_best_of_all_rows() -> None:
             for n in (10, 3_000)
         )
         assert names(few[:10]) == names(all_[:10])
-        scores = compute_signals(asked, [lane], ALL, MORNING, BALANCED).score_rows(
+        scores = compute_signals(asked, [lane], [ALL], MORNING, BALANCED).score_rows(
             BALANCED.weights, [1.0]
         )
         assert lane.sharing is not None
@@ -310,7 +310,7 @@ def test_a_question_with_two_speakers_prefers_neither() -> None:
     found = compute_signals(
         sought("Do Dana and Lee paint?"),
         [columns_of(embedded(*chat))],
-        Filter(),
+        [Filter()],
         MORNING,
         BALANCED,
     )
@@ -331,7 +331,7 @@ def test_a_question_for_a_time_prefers_messages_that_tell_one() -> None:
         ("When did Dana go hiking?", [0, 0, 1]),
         ("Where did Dana go?", [0, 0, 0]),
     ):
-        found = compute_signals(sought(text), chat, Filter(), MORNING, BALANCED)
+        found = compute_signals(sought(text), chat, [Filter()], MORNING, BALANCED)
         assert [found.value("when", at) for at in range(len(expected))] == expected
 
 
@@ -373,7 +373,7 @@ def test_a_state_before_the_asked_time_is_nearer_than_one_after_it() -> None:
         found = compute_signals(
             EmbeddedQuestion(question, vector, vector),
             [columns],
-            Filter(),
+            [Filter()],
             MORNING,
             BALANCED,
         )

@@ -1,7 +1,7 @@
 """One agent's memory, as an asynchronous program uses it."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from pathlib import Path
@@ -9,8 +9,11 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from varve.api.memory import Memory
+from varve.domain.grants import Grant
 from varve.domain.identity import Scope
+from varve.domain.search.query import MemoryTypeName
 from varve.domain.usage import ModelUsage
+from varve.usecases.sharing import Shares
 from varve.wiring.sessions import Now
 
 MAX_THREADS = 8
@@ -117,6 +120,11 @@ class AsyncMemory:
         """What this process has asked of models so far, over all its memories."""
         return self._memory.usage
 
+    @property
+    def share(self) -> "AsyncShare":
+        """The grants by which other agents read parts of this memory."""
+        return AsyncShare(self)
+
     async def run(self, verb: Callable[[Memory], R]) -> R:
         """Run any verb of the memory in a thread: `run(lambda m: m.graph.entity("Dana"))`.
 
@@ -140,3 +148,30 @@ class AsyncMemory:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+class AsyncShare:
+    """`Share` with every method awaited."""
+
+    def __init__(self, memory: AsyncMemory) -> None:
+        self._memory = memory
+
+    async def grant(
+        self,
+        agent: str,
+        *,
+        types: Sequence[MemoryTypeName],
+        users: Sequence[str] | None = None,
+    ) -> Grant:
+        """Let another agent read records of these types; parameters as `Share.grant`."""
+        return await self._memory.run(
+            lambda one: one.share.grant(agent, types=types, users=users)
+        )
+
+    async def revoke(self, agent: str) -> bool:
+        """Take back what an agent may read; return whether it might read anything."""
+        return await self._memory.run(lambda one: one.share.revoke(agent))
+
+    async def list(self) -> Shares:
+        """Return the grants that this agent made and received."""
+        return await self._memory.run(lambda one: one.share.list())

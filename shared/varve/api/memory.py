@@ -110,6 +110,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
         topics: Sequence[str] | None = None,
         where: Mapping[str, Scalar] | None = None,
         include_superseded: bool | None = None,
+        agents: Sequence[str] | None = None,
         explain: bool | None = None,
         now: datetime | None = None,
     ) -> SearchResponse:
@@ -124,8 +125,10 @@ class Memory(RecordVerbs, OutcomeRecorder):
         searched only if it is named. Results must mention what `about` names, by any of
         its names or a first name that is unambiguous, one of `people` and one of
         `topics`. `where` has entries that the metadata of a fact or turn must have.
-        A superseded statement leaves an answer about the present that has its successor,
-        unless `include_superseded` is set. `explain` adds each signal's share of the score.
+        `agents` are others of the workspace: what they granted to this agent is ranked
+        together with its own memory. A superseded statement leaves an answer about the
+        present that has its successor, unless `include_superseded` is set. `explain` adds
+        each signal's share of the score.
         Raises Rejected: names the argument; Misconfigured, Retryable.
         """
         given = {
@@ -146,6 +149,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
             "topics": topics,
             "where": where,
             "include_superseded": include_superseded,
+            "agents": agents,
             "explain": explain,
         }
         return self.answer(parse_search_request(without_missing(given)), now=now)
@@ -298,16 +302,6 @@ class Memory(RecordVerbs, OutcomeRecorder):
         with self._open(now) as session:
             accepted = correct(session, record_id, text)
             return Ingested(accepted, catch_up(session))
-
-    def show(self, record_id: str, *, depth: int | None = None) -> dict[str, Any]:
-        """Return a record and its sources as JSON values, `depth` levels of them.
-
-        None: down to the messages. Raises Rejected: there is no such record.
-        """
-        from varve.usecases.show import show
-
-        with self._open() as session:
-            return show(session, record_id, depth)
 
     def summarize(
         self,

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from varve.api.sharing import Share
 from varve.domain.graph import QueryLimits
 from varve.domain.identity import Scope
 from varve.domain.usage import ModelUsage
@@ -286,6 +288,11 @@ class OwnerVerbs:
 
         with self._open_owner() as session:
             return list_workspaces(session)
+
+    @cached_property
+    def share(self) -> Share:
+        """The grants by which other agents read parts of this memory."""
+        return Share(self.sessions, self.scope)
 
     def _open_owner(self) -> Session:
         return self.sessions.open_owner(self.scope)

@@ -23,6 +23,7 @@ from varve.cli.mcp import add_mcp
 from varve.cli.operations import add_dlq
 from varve.cli.prompt import add_context, add_profile
 from varve.cli.reading import add_search, add_show
+from varve.cli.sharing import add_share
 from varve.cli.telling import add_correct, add_remember
 from varve.cli.tool_schema import add_tool_schema
 from varve.cli.transfer import add_export, add_import, add_reembed
@@ -76,6 +77,7 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("import", "add an exported memory to an agent's memory", add_import),
     ("remember", "remember one statement", add_remember),
     ("correct", "say what holds instead of a fact or turn", add_correct),
+    ("share", "let other agents read parts of this agent's memory", add_share),
     ("completion", "print a script that completes commands in a shell", add_completion),
     ("mcp", "serve the memory tools over MCP on standard input and output", add_mcp),
     (

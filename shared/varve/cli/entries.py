@@ -1,4 +1,4 @@
-"""`KEY=VALUE` options: the entries that metadata must have."""
+"""Options that may be repeated: entries of metadata, and names."""
 
 import argparse
 import json
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from varve.domain.metadata import Scalar
+from varve.domain.search.query import split_names
 
 
 class AddEntry(argparse.Action):
@@ -27,6 +28,20 @@ class AddEntry(argparse.Action):
             parser.error(f"{option_string} must be KEY=VALUE")
         known: dict[str, Scalar] = getattr(namespace, self.dest) or {}
         setattr(namespace, self.dest, {**known, name: read_value(text)})
+
+
+class AddNames(argparse.Action):
+    """Add the names of a text with commas between them to the option's list."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002 - argparse's signature
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,  # noqa: ARG002 - argparse's signature
+    ) -> None:
+        known: list[str] = getattr(namespace, self.dest) or []
+        setattr(namespace, self.dest, [*known, *split_names(str(values))])
 
 
 def read_value(text: str) -> Scalar:

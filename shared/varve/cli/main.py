@@ -36,6 +36,7 @@ from varve.cli.mcp import serve
 from varve.cli.opening import fill_in_user, open_memory
 from varve.cli.operations import dlq
 from varve.cli.output import say
+from varve.cli.sharing import share
 from varve.cli.tool_schema import tool_schema
 from varve.domain.errors import Misconfigured, Rejected, VarveError
 
@@ -126,6 +127,7 @@ COMMANDS: dict[str, Run] = {
     "remember": _on_memory(telling.remember),
     "reembed": _on_memory(transfer.reembed),
     "search": _on_memory(reading.search),
+    "share": _on_memory(share),
     "show": _on_memory(reading.show),
     "sql": _on_memory(analytics.sql),
     "status": _on_memory(reading.status),

@@ -6,7 +6,7 @@ from typing import Any
 
 from varve.api.memory import Memory
 from varve.cli.elsewhere import name_other_memories
-from varve.cli.entries import AddEntry
+from varve.cli.entries import AddEntry, AddNames
 from varve.cli.output import (
     fit_line,
     format_count,
@@ -38,6 +38,7 @@ SEARCH_OPTIONS = [
     "people",
     "topics",
     "where",
+    "agents",
 ]
 """Options of `varve search` with the names of `search_memory`, in snake case."""
 _SHOWN_FIELDS = [
@@ -87,6 +88,7 @@ def add_search(command: argparse.ArgumentParser) -> None:
         action=AddEntry,
         help="only facts and turns whose metadata has this; may be repeated",
     )
+    add_agents(command)
     command.add_argument(
         "--include-superseded",
         action="store_true",
@@ -98,6 +100,16 @@ def add_search(command: argparse.ArgumentParser) -> None:
         action="store_true",
         default=None,
         help="add the part of each signal in the score (with --json)",
+    )
+
+
+def add_agents(command: argparse.ArgumentParser) -> None:
+    """Add the option that names other agents to read."""
+    command.add_argument(
+        "--agents",
+        metavar="A,…",
+        action=AddNames,
+        help="also what these agents share with this one, commas between; may be repeated",
     )
 
 
@@ -200,8 +212,10 @@ def format_results(response: SearchResponse, *, ids: bool) -> Iterator[str]:
 
 
 def _format_place(result: Result) -> str:
-    """Return grain, period, user and type of a result, and whether it holds no more."""
+    """Return grain, period, agent, user and type, and whether a result holds no more."""
     parts = [f"{result.grain} {result.period}"]
+    if result.agent_id is not None:
+        parts.append(result.agent_id)
     if result.user_id is not None:
         parts.append(result.user_id)
     parts.append(result.memory_type)

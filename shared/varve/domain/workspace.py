@@ -5,9 +5,9 @@ from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import PathId
@@ -15,58 +15,22 @@ from varve.domain.errors import Rejected
 from varve.domain.experience.forgetting import Decay
 from varve.domain.experience.limits import MAX_ENTRIES, AnswerLimits
 from varve.domain.experience.segments import Thresholds
-from varve.domain.model_names import (
-    OPENAI,
-    PROVIDERS,
-    parse_embedder_name,
-    parse_llm_name,
-    parse_reranker_name,
-)
+from varve.domain.model_names import OPENAI, PROVIDERS
 from varve.domain.personal import Kind, Mode
-from varve.domain.prices import parse_prices
 from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.search.strategies import HALF_LIFE_DAYS
-from varve.domain.strict_json import NotJson, parse_json
-from varve.domain.validation import (
-    StrictCamelModel,
-    build_converter,
-    build_validator,
-    rejected,
+from varve.domain.setting_texts import (
+    AgentsText,
+    EmbeddersText,
+    EmbedderText,
+    LimitText,
+    LlmText,
+    PricesText,
+    RerankerText,
+    ZoneText,
 )
-
-DEFAULT_EMBEDDER = "default"
-"""The name in `moving_from` of the embedder that VARVE_EMBEDDER names."""
-
-
-def _check_zone(name: str, field: str) -> None:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise Rejected(
-            field, f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon"
-        ) from error
-
-
-def _check_embedders(names: str, field: str) -> None:
-    for name in names.split(","):
-        if name != DEFAULT_EMBEDDER:
-            parse_embedder_name(name, field)
-
-
-def _normalize_limit(text: str, field: str) -> str:
-    try:
-        return str(Limit.parse(text))
-    except Rejected as error:
-        raise Rejected(field, error.reason) from error
-
-
-ZoneText = Annotated[str, AfterValidator(build_validator(_check_zone))]
-LlmText = Annotated[str, AfterValidator(build_validator(parse_llm_name))]
-EmbedderText = Annotated[str, AfterValidator(build_validator(parse_embedder_name))]
-EmbeddersText = Annotated[str, AfterValidator(build_validator(_check_embedders))]
-RerankerText = Annotated[str, AfterValidator(build_validator(parse_reranker_name))]
-PricesText = Annotated[str, AfterValidator(build_validator(parse_prices))]
-LimitText = Annotated[str, AfterValidator(build_converter(_normalize_limit))]
+from varve.domain.strict_json import NotJson, parse_json
+from varve.domain.validation import StrictCamelModel, rejected
 
 
 class _SecretLocation(StrictCamelModel):
@@ -234,6 +198,21 @@ class SearchConfig(StrictCamelModel):
     half_life_days: Annotated[float, Field(gt=0, le=36_500)] = HALF_LIFE_DAYS
 
 
+class AgentSearchConfig(StrictCamelModel):
+    """How one agent searches: `agents` are others whose memory it reads where they grant it.
+
+    They are separated by commas. A request that names agents replaces them.
+    """
+
+    agents: AgentsText | None = None
+
+
+class AgentConfig(PromptsConfig):
+    """One agent's own prompts, and the other agents that it searches."""
+
+    search: AgentSearchConfig = AgentSearchConfig()
+
+
 class SummaryScope(StrEnum):
     """Whose messages one summary may be made of: one user's, or all of an agent's."""
 
@@ -322,7 +301,7 @@ class WorkspaceConfig(StrictCamelModel):
     timezone: ZoneText = "UTC"
     retention: RetentionConfig = RetentionConfig()
     prompts: PromptsConfig = PromptsConfig()
-    agents: dict[PathId, PromptsConfig] = Field(default_factory=dict)
+    agents: dict[PathId, AgentConfig] = Field(default_factory=dict)
     models: ModelsConfig = ModelsConfig()
     privacy: PrivacyConfig = PrivacyConfig()
     search: SearchConfig = SearchConfig()
@@ -337,11 +316,16 @@ class WorkspaceConfig(StrictCamelModel):
 
     def prompts_for(self, agent: str) -> PromptsConfig:
         """Return the agent's own prompts, completed by the workspace's."""
-        own = self.agents.get(agent, PromptsConfig())
+        own = self.agents.get(agent, AgentConfig())
         return PromptsConfig(
             extract=own.extract or self.prompts.extract,
             summarize={**self.prompts.summarize, **own.summarize},
         )
+
+    def agents_searched_by(self, agent: str) -> tuple[str, ...]:
+        """Return the other agents whose memory a search of this agent reads as well."""
+        own = self.agents.get(agent, AgentConfig())
+        return tuple(own.search.agents.split(",")) if own.search.agents else ()
 
     def limit(self, grain: Grain) -> Limit:
         """Return how long records of the grain are kept.

@@ -13,9 +13,9 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.errors import Contended, Rejected
 from varve.domain.identity import Scope, path_id
 from varve.domain.ledger import LedgerChanges, expiry_key
+from varve.domain.setting_texts import DEFAULT_EMBEDDER
 from varve.domain.validation import rejected
 from varve.domain.workspace import (
-    DEFAULT_EMBEDDER,
     ModelsConfig,
     WorkspaceConfig,
     parse_workspace_config,
@@ -25,9 +25,11 @@ from varve.usecases.contention import until_uncontended
 from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
 
-_AGENTS = "agents.AGENT.extract or agents.AGENT.summarize.GRAIN"
+_AGENTS = (
+    "agents.AGENT.extract, agents.AGENT.summarize.GRAIN or agents.AGENT.search.agents"
+)
 _OF_AGENT = re.compile(
-    rf"agents\.(.+)\.(extract|summarize\.(?:{'|'.join(SUMMARY_GRAINS)}))"
+    rf"agents\.(.+)\.(extract|search\.agents|summarize\.(?:{'|'.join(SUMMARY_GRAINS)}))"
 )
 _KEY_REFERENCES = ("models.key", "privacy.key")
 """Settings that refer to a key; they are a part of the configuration when set."""

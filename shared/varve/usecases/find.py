@@ -1,20 +1,23 @@
 """Find the records that answer a question, in one ranking over several grains."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.grants import Grant
 from varve.domain.identity import Scope
+from varve.domain.metadata import Values
+from varve.domain.record import Record
 from varve.domain.search.columns import Columns
-from varve.domain.search.outline import Outline, moment
+from varve.domain.search.lexical import Bools
+from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
 from varve.domain.search.question import Question
 from varve.domain.search.ranking import Lane, Ranked, rank
-from varve.domain.search.routing import Route
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
 from varve.domain.statements.answering import settle
@@ -23,6 +26,7 @@ from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
 from varve.ports.search import word_embedding
 from varve.usecases.embedders import as_stored
+from varve.usecases.metadata import find_ids
 
 CANDIDATES = 100
 """Records that vector and keyword search each return from a store too large to load.
@@ -34,14 +38,46 @@ RERANKED = 30
 
 
 class Stock:
-    """The stores of one agent during one search, each read at most once."""
+    """The stores of one agent during one search, each read at most once.
 
-    def __init__(self, scope: Scope, reader: MemoryReader, embedder: Embedder) -> None:
+    With `grant` they are another agent's, and a search finds in them only what is
+    granted. `metadata` has the entries that the metadata of a record must have.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        reader: MemoryReader,
+        embedder: Embedder,
+        grant: Grant | None = None,
+        metadata: Values | None = None,
+    ) -> None:
         self._scope = scope
         self._reader = reader
         self._embedder = embedder
+        self._grant = grant
+        self._metadata = metadata or {}
         self._held: dict[Grain, Outline] = {}
         self._embedders: dict[Grain, Embedder] = {}
+
+    @property
+    def agent(self) -> str | None:
+        """The other agent whose stores these are; None: the searching agent's own."""
+        return self._grant.agent if self._grant else None
+
+    def narrow(self, where: Filter, grain: Grain) -> Filter | None:
+        """Return the filter limited to what is granted and to the records with the metadata.
+
+        None: nothing of what it asks for is granted of this grain.
+        """
+        narrowed = self._grant.narrow(where, grain) if self._grant else where
+        if narrowed is None or self._ids is None:
+            return narrowed
+        return replace(narrowed, ids=self._ids)
+
+    @cached_property
+    def _ids(self) -> frozenset[str] | None:
+        return find_ids(self._reader, self._scope, self._metadata)
 
     def columns(self, grain: Grain) -> Outline:
         """Return the whole store as Columns, or its outline if it is too large to load."""
@@ -61,18 +97,35 @@ class Stock:
 
     def count(self, grain: Grain, where: Filter) -> int:
         """Count the records that pass the filter."""
-        return self.columns(grain).count(where)
+        narrowed = self.narrow(where, grain)
+        return self.columns(grain).count(narrowed) if narrowed else 0
 
-    def holds(self, grains: Iterable[Grain], way: Route) -> bool:
-        """Return whether any record lies in the time that the route names."""
-        where = replace(way.where, since=way.since, until=way.until)
-        return any(self.count(grain, where) for grain in grains)
+    def count_stored(self, grain: Grain, where: Filter) -> int:
+        """Count the records that pass the filter without reading the whole store."""
+        narrowed = self.narrow(where, grain)
+        if narrowed is None:
+            return 0
+        return self._reader.count(self._scope, grain, where=narrowed)
 
-    def newest(self, grains: Iterable[Grain], present: datetime) -> datetime:
-        """Return the newest event time, at most `present`; without records `present`."""
-        held = [self.columns(grain) for grain in grains]
-        newest = [moment(outline.newest) for outline in held if len(outline)]
-        return min(max(newest, default=present), present)
+    def browse(self, grain: Grain, where: Filter, limit: int) -> list[Record]:
+        """Return up to `limit` records by event time, newest first."""
+        narrowed = self.narrow(where, grain)
+        if narrowed is None:
+            return []
+        return self._reader.browse(self._scope, grain, where=narrowed, limit=limit)
+
+    def find_newest(self, grains: Iterable[Grain]) -> int | None:
+        """Return the newest event time, in microseconds since 1970; None: no records."""
+        newest = []
+        for grain in grains:
+            where = self._grant.narrow(Filter(), grain) if self._grant else Filter()
+            if where is None:
+                continue
+            outline = self.columns(grain)
+            shown = outline.event_times[outline.admitted(where)]
+            if len(shown):
+                newest.append(int(shown.max()))
+        return max(newest, default=None)
 
     def candidates(
         self, grain: Grain, sought: EmbeddedQuestion, where: Filter, reach: int
@@ -118,39 +171,55 @@ class Wanted:
     about_present: bool = False
 
 
-def find(wanted: Wanted, stock: Stock) -> list[Ranked]:
-    """Return the best records of all grains, best first. Raises Misconfigured, Retryable.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One grain of one agent, with the filter of what may be found there."""
+
+    stock: Stock
+    grain: Grain
+    where: Filter
+
+
+def find(wanted: Wanted, stocks: Sequence[Stock]) -> list[Ranked]:
+    """Return the best records of all agents and grains in one ranking, best first.
 
     While stores move to another embedding model, each model's stores are ranked apart.
+    Raises Misconfigured, Retryable.
     """
     embedders: dict[str, Embedder] = {}
-    grains_of: dict[str, list[Grain]] = {}
-    for grain in wanted.weights:
-        embedder = stock.embedder(grain)
+    parts_of: dict[str, list[_Part]] = {}
+    for part in _list_parts(wanted, stocks):
+        embedder = part.stock.embedder(part.grain)
         embedders[embedder.model] = embedder
-        grains_of.setdefault(embedder.model, []).append(grain)
+        parts_of.setdefault(embedder.model, []).append(part)
     found: list[Ranked] = []
-    for model, grains in grains_of.items():
-        found += _rank(wanted, grains, stock, embedders[model])
+    for model, parts in parts_of.items():
+        found += _rank(wanted, parts, embedders[model])
     if len(embedders) > 1:
         found.sort(key=lambda item: (-item.score, item.id))
     return found[: wanted.limit]
 
 
-def _rank(
-    wanted: Wanted, grains: Sequence[Grain], stock: Stock, embedder: Embedder
-) -> list[Ranked]:
-    held = {grain: stock.columns(grain) for grain in grains}
-    whole_stores = [one for one in held.values() if isinstance(one, Columns)]
+def _list_parts(wanted: Wanted, stocks: Sequence[Stock]) -> Iterator[_Part]:
+    for stock in stocks:
+        for grain in wanted.weights:
+            where = stock.narrow(wanted.where, grain)
+            if where is not None:
+                yield _Part(stock, grain, where)
+
+
+def _rank(wanted: Wanted, parts: Sequence[_Part], embedder: Embedder) -> list[Ranked]:
+    held = [part.stock.columns(part.grain) for part in parts]
+    whole_stores = [one for one in held if isinstance(one, Columns)]
     sought = _embed_question(wanted.question, whole_stores, embedder)
     lanes = []
-    for grain in grains:
-        columns = held[grain]
+    for part, columns in zip(parts, held, strict=True):
         if not isinstance(columns, Columns):
-            columns = stock.candidates(
-                grain, sought, wanted.where, wanted.strategy.reach
+            columns = part.stock.candidates(
+                part.grain, sought, part.where, wanted.strategy.reach
             )
-        lanes.append(Lane(grain, columns, wanted.weights[grain]))
+        weight = wanted.weights[part.grain]
+        lanes.append(Lane(part.grain, columns, weight, part.where, part.stock.agent))
     ranked = rank(
         sought,
         lanes,
@@ -160,17 +229,35 @@ def _rank(
         wanted.limit,
         explain=wanted.explain,
     )
-    return _settle(ranked, wanted, sought)
+    return _settle(ranked, lanes, wanted, sought)
 
 
 def _settle(
-    ranked: Sequence[Ranked], wanted: Wanted, sought: EmbeddedQuestion
+    ranked: Sequence[Ranked],
+    lanes: Sequence[Lane],
+    wanted: Wanted,
+    sought: EmbeddedQuestion,
 ) -> list[Ranked]:
-    """Give the working grain's rows their standings; summaries have none."""
-    told = [item for item in ranked if item.grain is Grain.WORKING]
-    columns = told[0].columns if told else None
-    if columns is None:
+    """Give the rows of each working store their standings; summaries have none.
+
+    A statement is superseded by another one of the same agent only: two agents may speak
+    with different people of the same name.
+    """
+    settled: list[Ranked] = []
+    for lane in lanes:
+        told = [item for item in ranked if item.columns is lane.columns]
+        if told and lane.grain is Grain.WORKING:
+            settled += _settle_lane(told, lane, wanted, sought)
+    if not settled:
         return list(ranked)
+    others = [item for item in ranked if item.grain is not Grain.WORKING]
+    return sorted([*settled, *others], key=lambda item: -item.score)
+
+
+def _settle_lane(
+    told: Sequence[Ranked], lane: Lane, wanted: Wanted, sought: EmbeddedQuestion
+) -> list[Ranked]:
+    columns = lane.columns
     visible = Filter(until=wanted.where.until, user_id=wanted.where.user_id)
     settled = settle(
         told,
@@ -180,12 +267,24 @@ def _settle(
         sought.whole,
         about_present=wanted.about_present,
     )
-    if len(settled) > len(told):
+    is_foreign = lane.agent is not None
+    if len(settled) > len(told) or is_foreign:
         # A statement that supersedes a result need not pass the filter.
-        admitted = columns.admitted(wanted.where)
+        admitted = columns.admitted(lane.where or wanted.where)
         settled = [item for item in settled if admitted[item.number]]
-    others = [item for item in ranked if item.grain is not Grain.WORKING]
-    return sorted([*settled, *others], key=lambda item: -item.score)
+        if is_foreign:
+            settled = [_without_hidden_successor(item, admitted) for item in settled]
+    return settled
+
+
+def _without_hidden_successor(item: Ranked, admitted: Bools) -> Ranked:
+    """Return the row without the id of a successor that is not granted."""
+    standing = item.standing
+    if standing is None or standing.successor is None or item.columns is None:
+        return item
+    if admitted[item.columns.ids.index(standing.successor)]:
+        return item
+    return replace(item, standing=replace(standing, successor=None))
 
 
 def _embed_question(

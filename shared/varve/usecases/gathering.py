@@ -30,8 +30,9 @@ from varve.ports.records import MemoryReader
 from varve.usecases.experience.learnt import read_user_lessons
 from varve.usecases.find import Stock
 from varve.usecases.ledger import Ledger
+from varve.usecases.lookup import Lookup
 from varve.usecases.origins import Origin, find_origins, triple_entry_id
-from varve.usecases.search import Lookup, look_up
+from varve.usecases.search import look_up
 from varve.usecases.superseded import drop_superseded_triples
 
 MAX_FOUND = 40

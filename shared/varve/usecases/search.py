@@ -3,9 +3,7 @@
 Workspace and agent come from the caller's session, never from the request.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -14,38 +12,35 @@ import numpy as np
 
 from varve.domain.calendar import Grain, iso
 from varve.domain.entities import fold_of_user
-from varve.domain.identity import Scope
-from varve.domain.record import GRAINS, STORES, Record
+from varve.domain.record import GRAINS, STORES
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.mentions import has_mentions
 from varve.domain.search.nearness import recency
 from varve.domain.search.outline import microseconds
-from varve.domain.search.query import EXPERIENCE_TYPES, Filter, SearchRequest
+from varve.domain.search.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight
 from varve.domain.search.results import Browsed, fit_to_limits, ranked_result
 from varve.domain.search.routing import Route, route
-from varve.domain.search.strategies import (
-    BALANCED,
-    CURRENT,
-    HALF_LIFE_DAYS,
-    with_half_life,
-)
+from varve.domain.search.strategies import BALANCED, CURRENT, with_half_life
 from varve.domain.search.supersession import demote_ended, drop_succeeded, find_ended
 from varve.domain.statements.cues import asks_past
-from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
-from varve.ports.models import Embedder
-from varve.ports.records import MemoryReader
-from varve.usecases.experience.rows import read_history
 from varve.usecases.experience.search import with_experience
-from varve.usecases.find import Stock, Wanted, find, rerank
-from varve.usecases.ledger import Ledger
+from varve.usecases.find import Wanted, find, rerank
+from varve.usecases.lookup import Browsing, Lanes, Lookup, Running
 from varve.usecases.meant import ask_which, find_meant
-from varve.usecases.metadata import find_ids
+from varve.usecases.search_hints import explain_empty, explain_finer, explain_outside
 from varve.usecases.session import Session
-from varve.usecases.views import View
+from varve.usecases.shared_memories import (
+    AskedGrants,
+    open_shared,
+    say_what_was_shared,
+    start_reading_configured_grants,
+    start_reading_grants,
+)
+from varve.usecases.views import StoreNames, View
 
 if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords
@@ -61,20 +56,27 @@ SPARE_RESULTS = 10
 def search(session: Session, request: SearchRequest) -> SearchResponse:
     """Answer `search_memory` for one agent.
 
-    Experience is searched too if the request asks for its memory types.
+    Experience is searched too if the request asks for its memory types, and the memory
+    of other agents if the request or the configuration names them and they granted it.
     Raises Rejected: the limits leave no time; Misconfigured: the store has another
     embedding model; Retryable.
     """
     stores = STORES if EXPERIENCE_TYPES & set(request.memory_types) else GRAINS
-    answer = partial(_answer_view, session, request)
+    grants = start_reading_grants(session, request.agents)
+    answer = partial(_answer_view, session, request, grants, stores)
     return session.views.answer(session, request, answer, stores)
 
 
 def _answer_view(
-    session: Session, request: SearchRequest, view: View
+    session: Session,
+    request: SearchRequest,
+    grants: AskedGrants,
+    stores: StoreNames,
+    view: View,
 ) -> SearchResponse:
     session = session.with_config(view.config)
     request = session.privacy.filter_request(request)
+    grants = grants or start_reading_configured_grants(session, request.agents)
     lookup = Lookup(
         scope=session.scope,
         now=session.now,
@@ -85,71 +87,12 @@ def _answer_view(
         half_life_days=session.config.search.half_life_days,
         reranker=session.models.reranker(session.config),
         triples=view.triples,
+        shared=open_shared(session, grants, stores),
     )
     found = look_up(lookup, request)
-    if not EXPERIENCE_TYPES & set(request.memory_types):
-        return found
-    return with_experience(
-        found,
-        request,
-        session.now,
-        session.zone,
-        history=read_history(session.scope, reader=view.reader),
-        embedder=lookup.embedder,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """Whose memory a search reads, when, and by which ports.
-
-    `triples` reads the agent's triples; it is called only if the question is about how
-    things stand.
-    """
-
-    scope: Scope
-    now: datetime
-    zone: ZoneInfo
-    reader: MemoryReader
-    ledger: Ledger
-    embedder: Embedder
-    half_life_days: float = HALF_LIFE_DAYS
-    reranker: Reranker | None = None
-    triples: Callable[[], Sequence[Triple]] = list
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """One search: the lookup, its request, and the stores read for it."""
-
-    lookup: Lookup
-    request: SearchRequest
-    stock: Stock = field(repr=False)
-
-    def count(self, grain: Grain, where: Filter) -> int:
-        """Count the records that pass the filter.
-
-        For a question the store is read anyway, so it is counted in memory.
-        """
-        if self.request.text:
-            return self.stock.count(grain, where)
-        return self.lookup.reader.count(self.lookup.scope, grain, where=where)
-
-
-@dataclass(frozen=True, slots=True)
-class _Lanes:
-    """The grains to search, with the number of records in the window.
-
-    `fallback`: finer grains were added to the one asked for.
-    """
-
-    counts: dict[Grain, int]
-    fallback: bool
-
-    @property
-    def filled(self) -> list[Grain]:
-        """The grains that have records in the window."""
-        return [grain for grain, count in self.counts.items() if count]
+    if EXPERIENCE_TYPES & set(request.memory_types):
+        found = with_experience(found, request, lookup)
+    return say_what_was_shared(found, grants)
 
 
 def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
@@ -162,26 +105,25 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     meant = find_meant(request, lookup.triples)
     if meant.candidates:
         return ask_which(request, meant.candidates)
-    stock = Stock(lookup.scope, lookup.reader, lookup.embedder)
-    running = _Search(lookup, request, stock)
-    ids = find_ids(lookup.reader, lookup.scope, request.where)
-    way = route(request, lookup.now, zone).mentioning(meant.mentions).among(ids)
+    running = Running(lookup, request, lookup.open_stocks(request.where))
+    way = route(request, lookup.now, zone).mentioning(meant.mentions)
     lanes = _choose_lanes(way, running)
-    if way.weighs and not stock.holds(lanes.filled, way):
-        way = way.seen_from(stock.newest(lanes.filled, way.present), zone)
+    if way.weighs and not running.holds(lanes.filled, way):
+        newest = running.find_newest(lanes.filled, way.present)
+        way = way.seen_from(newest, zone)
     found = _find(way, lanes, running)
     if not found and way.understood and way.text:
         wide = way.without_window(request)
         found = _find(wide, _choose_lanes(wide, running), running)
-    outside = _explain_outside(way, lanes, stock, bool(found))
-    outside = outside or _explain_finer(way, lanes)
+    outside = explain_outside(way, lanes, running, bool(found))
+    outside = outside or explain_finer(way, lanes)
     ordered, reranked = _rerank(way, found, lookup.reranker)
     best, tokens = fit_to_limits(ordered, request.max_results, request.max_tokens)
-    hint = outside if best else _explain_empty(way, lanes, len(found), running)
+    hint = outside if best else explain_empty(way, lanes, len(found), running)
     # One validation of all values: twice as fast as one for each result.
     return SearchResponse.model_validate(
         {
-            "results": [_result(item, zone) for item in best],
+            "results": [_result(item, lookup) for item in best],
             "searched": _searched(way, lanes, tokens, reranked),
             "hint": hint,
         }
@@ -201,22 +143,30 @@ def _rerank(
     return rerank(way.text, ranked, reranker)
 
 
-def _result(item: Ranked | Browsed, zone: ZoneInfo) -> Any:
+def _result(item: Ranked | Browsed, lookup: Lookup) -> dict[str, Any]:
+    """Return the values of a result; with other agents searched, whose it is."""
+    values = _list_values(item, lookup.zone)
+    if lookup.shared:
+        values["agent_id"] = item.agent or lookup.scope.agent
+    return values
+
+
+def _list_values(item: Ranked | Browsed, zone: ZoneInfo) -> dict[str, Any]:
     if isinstance(item, Ranked):
         return ranked_result(item, zone)
     return item.result(zone)
 
 
-def _choose_lanes(way: Route, running: _Search) -> _Lanes:
+def _choose_lanes(way: Route, running: Running) -> Lanes:
     """Return the route's lanes.
 
     If the grain asked for has no ready summary in the window, the finer grains join it.
     """
     counts = {grain: running.count(grain, way.where) for grain in way.lanes}
     if way.asked in (None, Grain.WORKING):
-        return _Lanes(counts, fallback=False)
+        return Lanes(counts, fallback=False)
     if counts[way.asked] and not _is_pending(way, running):
-        return _Lanes(counts, fallback=False)
+        return Lanes(counts, fallback=False)
     grains = list(Grain)
     finer = grains[: grains.index(way.asked)]
     wide = dict(counts)
@@ -224,11 +174,11 @@ def _choose_lanes(way: Route, running: _Search) -> _Lanes:
         if grain not in wide:
             wide[grain] = running.count(grain, way.where)
     if any(wide[grain] for grain in finer):
-        return _Lanes(wide, fallback=True)
-    return _Lanes(counts, fallback=False)
+        return Lanes(wide, fallback=True)
+    return Lanes(counts, fallback=False)
 
 
-def _is_pending(way: Route, running: _Search) -> bool:
+def _is_pending(way: Route, running: Running) -> bool:
     """Return whether a due or stale period of the grain asked for touches the window."""
     lookup = running.lookup
     for due in lookup.ledger.due(Grain(way.asked or Grain.DAILY), lookup.scope):
@@ -240,14 +190,14 @@ def _is_pending(way: Route, running: _Search) -> bool:
     return False
 
 
-def _find(way: Route, lanes: _Lanes, running: _Search) -> Sequence[Ranked | Browsed]:
+def _find(way: Route, lanes: Lanes, running: Running) -> Sequence[Ranked | Browsed]:
     if not lanes.filled:
         return []
     if not way.text:
         return _browse(way, lanes.filled, running)
     no_window = way.since is None and way.until is None
     current = no_window and asks_how_things_stand(way.text)
-    found = find(_wanted(way, lanes, running, current=current), running.stock)
+    found = find(_wanted(way, lanes, running, current=current), running.stocks)
     if current:
         triples = fold_of_user(running.lookup.triples(), running.request.user_id)
         found = demote_ended(found, way.text, find_ended(triples, way.present))
@@ -256,7 +206,7 @@ def _find(way: Route, lanes: _Lanes, running: _Search) -> Sequence[Ranked | Brow
     return drop_succeeded(found)
 
 
-def _wanted(way: Route, lanes: _Lanes, running: _Search, *, current: bool) -> Wanted:
+def _wanted(way: Route, lanes: Lanes, running: Running, *, current: bool) -> Wanted:
     request = running.request
     limit = request.max_results + (SPARE_RESULTS if current else 0)
     if request.max_tokens:
@@ -284,37 +234,32 @@ def _is_about_present(way: Route) -> bool:
     return not has_window and not asks_past(way.text)
 
 
-def _browse(way: Route, grains: Sequence[Grain], running: _Search) -> list[Browsed]:
+def _browse(way: Route, grains: Sequence[Grain], running: Running) -> list[Browsed]:
     """Return the newest records of all grains; the score is the recency."""
-    lookup = running.lookup
     mentions = way.where.mentions
     limit = MAX_BROWSED if mentions else running.request.max_results
-    browsed: list[tuple[Record, Grain]] = []
-    for grain in grains:
-        records = lookup.reader.browse(
-            lookup.scope, grain, where=way.where, limit=limit
-        )
-        for record in records:
-            if has_mentions(record.content, mentions):
-                browsed.append((record, grain))
+    browsed = [
+        one
+        for one in running.browse(grains, way.where, limit)
+        if has_mentions(one.record.content, mentions)
+    ]
 
-    def newest_first(pair: tuple[Record, Grain]) -> tuple[float, int, str]:
-        record, _ = pair
-        seconds = record.event_time.timestamp()
-        return -seconds, -record.position, record.id
+    def newest_first(one: Browsing) -> tuple[float, int, str]:
+        record = one.record
+        return -record.event_time.timestamp(), -record.position, record.id
 
     browsed.sort(key=newest_first)
-    moments = [microseconds(record.event_time) for record, _ in browsed]
+    moments = [microseconds(one.record.event_time) for one in browsed]
     times = np.array(moments, np.int64)
-    scores = recency(times, way.present, lookup.half_life_days).tolist()
+    scores = recency(times, way.present, running.lookup.half_life_days).tolist()
     return [
-        Browsed(record, grain, score)
-        for (record, grain), score in zip(browsed, scores, strict=True)
+        Browsed(one.record, one.grain, score, one.agent)
+        for one, score in zip(browsed, scores, strict=True)
     ]
 
 
 def _searched(
-    way: Route, lanes: _Lanes, tokens: int, reranked: bool | None
+    way: Route, lanes: Lanes, tokens: int, reranked: bool | None
 ) -> dict[str, Any]:
     """Return the values of the answer's `Searched`."""
     since = way.where.since
@@ -338,62 +283,3 @@ def _understood(words: "TimeWords") -> dict[str, Any]:
         "until": words.until and iso(words.until),
         "grain": words.grain,
     }
-
-
-def _explain_outside(
-    way: Route, lanes: _Lanes, stock: Stock, found: bool
-) -> str | None:
-    """Say that the results lie outside the time that the question names.
-
-    None: they do not.
-    """
-    if not way.understood:
-        return None
-    outside = way.weighs and not stock.holds(lanes.filled, way)
-    if outside or (found and not lanes.filled):
-        phrase = way.understood.phrase
-        return f"Nothing matches in the time of {phrase!r}; these are from any time."
-    return None
-
-
-def _explain_finer(way: Route, lanes: _Lanes) -> str | None:
-    """Say that finer grains answer in place of the one that the request names."""
-    if not lanes.fallback or way.asked is None or way.understood:
-        return None
-    finer = [grain for grain in lanes.filled if grain is not way.asked]
-    if not finer:
-        return None
-    if lanes.counts[way.asked]:
-        missing = f"Some {way.asked} summaries are not built yet"
-    else:
-        missing = f"There are no {way.asked} summaries here"
-    return f"{missing}; {', '.join(finer)} records answer as well."
-
-
-def _explain_empty(way: Route, lanes: _Lanes, found: int, running: _Search) -> str:
-    """Say why nothing is shown and what to do next; `found` records matched."""
-    if found:
-        limit = running.request.max_tokens
-        return f"Of {found} that match none fits maxTokens={limit}; raise it."
-    if lanes.filled:
-        return (
-            "Nothing in this window matches; ask with other words, or without "
-            "queryText to browse it."
-        )
-    lookup = running.lookup
-    counts = {
-        grain: lookup.reader.count(lookup.scope, grain, where=Filter())
-        for grain in Grain
-    }
-    stored = ", ".join(f"{count} {grain}" for grain, count in counts.items() if count)
-    if any(counts[grain] for grain in way.lanes):
-        return (
-            f"Records by grain: {stored}; none within these limits "
-            "(time, user, conversation)."
-        )
-    if stored:
-        return f"There are no {way.lanes[0]} records. By grain: {stored}."
-    return (
-        "This memory is empty: nothing has been ingested yet for this workspace "
-        "and agent."
-    )

@@ -42,6 +42,9 @@ class StoreRoot(Protocol):
     def records(self) -> "MemoryReader":
         """The records of every agent and grain."""
 
+    def shared_records(self, scope: Scope) -> "MemoryReader":
+        """The records of another agent, read with rights to that agent's records alone."""
+
     @property
     def stores(self) -> "StoreReader":
         """The record stores as a whole, with their embedding models."""

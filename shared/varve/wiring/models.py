@@ -12,7 +12,8 @@ from varve.domain.model_names import (
     parse_llm_name,
     parse_reranker_name,
 )
-from varve.domain.workspace import DEFAULT_EMBEDDER, WorkspaceConfig
+from varve.domain.setting_texts import DEFAULT_EMBEDDER
+from varve.domain.workspace import WorkspaceConfig
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.meter import Meter
 from varve.ports.models import LLM, Embedder, Extractor, Summarizer

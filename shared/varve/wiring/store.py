@@ -1,5 +1,6 @@
 """The store under one root, opened with one set of credentials."""
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ class OpenStore:
     """The adapters of one store root, each imported and built on first use.
 
     `credentials` are an agent's own; without them the process's apply. `cache_bytes`
-    bound the disk cache. `meter` counts the requests to S3.
+    bound the disk cache. `meter` counts the requests to S3. `open_shared` opens another
+    agent's records with credentials for these alone; without it this store's are enough.
     """
 
     def __init__(
@@ -37,12 +39,14 @@ class OpenStore:
         credentials: "TemporaryCredentials | None" = None,
         cache_bytes: int | None = None,
         meter: Meter | None = None,
+        open_shared: "Callable[[Scope], OpenStore] | None" = None,
     ) -> None:
         self._meter = meter
         self._settings = settings
         self._clock = clock
         self.credentials = credentials
         self._cache_bytes = cache_bytes or settings.cache_bytes
+        self._open_shared = open_shared
 
     @cached_property
     def objects(self) -> Objects:
@@ -77,6 +81,10 @@ class OpenStore:
             self._lance_options(),
             caching=Caching(self._settings.cache_directory, self._cache_bytes),
         )
+
+    def shared_records(self, scope: Scope) -> "LanceRecords":
+        """The records of another agent, read with rights to that agent's records alone."""
+        return self._open_shared(scope).records if self._open_shared else self.records
 
     def _lance_options(self) -> dict[str, str] | None:
         from varve.adapters.objects.store import lance_options

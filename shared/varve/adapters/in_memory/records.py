@@ -325,4 +325,6 @@ def _is_named(where: Filter, record: Record) -> bool:
         return False
     if where.conversation_id not in (None, record.conversation_id):
         return False
+    if where.users is not None and record.user_id not in where.users:
+        return False
     return where.ids is None or record.id in where.ids

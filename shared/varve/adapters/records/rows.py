@@ -162,6 +162,8 @@ def to_expression(where: Filter) -> Expr | None:
         terms.append(event_time < lit(where.until.astimezone(UTC)))
     if where.user_id is not None:
         terms.append(col("user_id") == lit(where.user_id))
+    if where.users is not None:
+        terms.append(col("user_id").isin(sorted(where.users)))
     if where.conversation_id is not None:
         terms.append(col("conversation_id") == lit(where.conversation_id))
     if where.memory_types:

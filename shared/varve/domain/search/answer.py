@@ -34,6 +34,14 @@ class _ContractModel(BaseModel):
             raise AttributeError(name)
 
 
+def _without_missing(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Remove the fields of these names that are None, and return the values."""
+    for name in names:
+        if name in values and values[name] is None:
+            del values[name]
+    return values
+
+
 class Why(_ContractModel):
     """Inputs of a score: cosine, BM25, and recency and importance in [0, 1].
 
@@ -51,10 +59,7 @@ class Why(_ContractModel):
     def _without_missing_parts(
         self, handler: SerializerFunctionWrapHandler
     ) -> dict[str, Any]:
-        values: dict[str, Any] = handler(self)
-        if self.parts is None:
-            values.pop("parts", None)
-        return values
+        return _without_missing(handler(self), "parts")
 
 
 class Result(_ContractModel):
@@ -65,7 +70,8 @@ class Result(_ContractModel):
     `score` lies in [0, 1]. `also_in` are the ids of the records that say the same and were
     folded into this place. `current` is False if the statement is superseded or has ended;
     `superseded_by` is then the id of the record that says what holds. `confirmed_at` is
-    when it was last said or confirmed.
+    when it was last said or confirmed. `agent_id` is the agent whose memory it is; it is
+    left out unless other agents were searched.
     """
 
     id: str
@@ -85,6 +91,13 @@ class Result(_ContractModel):
     confirmed_at: str | None = None
     superseded_by: str | None = None
     until: str | None = None
+    agent_id: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_missing_agent(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        return _without_missing(handler(self), "agent_id", "agentId")
 
 
 class Understood(_ContractModel):
@@ -100,7 +113,8 @@ class Searched(_ContractModel):
     """Where the search looked: grains, window limits, and records in that window.
 
     `reranked` is left out if no reranker is configured. It is False if the reranker
-    failed; the results then keep the order of the search.
+    failed; the results then keep the order of the search. `agents` are the other agents
+    whose memory was searched; it is left out if the search asks for none.
     """
 
     grains: list[str]
@@ -111,15 +125,13 @@ class Searched(_ContractModel):
     tokens: int
     understood: Understood | None = None
     reranked: bool | None = None
+    agents: list[str] | None = None
 
     @model_serializer(mode="wrap")
-    def _without_missing_reranker(
+    def _without_missing_parts(
         self, handler: SerializerFunctionWrapHandler
     ) -> dict[str, Any]:
-        values: dict[str, Any] = handler(self)
-        if self.reranked is None:
-            values.pop("reranked", None)
-        return values
+        return _without_missing(handler(self), "reranked", "agents")
 
 
 class SearchResponse(_ContractModel):

@@ -1,6 +1,6 @@
 """Selection of the rows to show: one place a statement, then lower rows that add little."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,8 +24,9 @@ REPLACED_COSINE = 0.8
 class Contender(NamedTuple):
     """A row of a lane's columns, by its `number` there, with its score.
 
-    `at` is the row's place among all rows of all lanes. Contenders sort in ranking
-    order: by score, then newest first, then by id. A sort key would double the time.
+    `at` is the row's place among all rows of all lanes. `agent` is the other agent whose
+    row it is; None: the searching agent's own. Contenders sort in ranking order: by
+    score, then newest first, then by id. A sort key would double the time.
     """
 
     minus_score: float
@@ -36,6 +37,7 @@ class Contender(NamedTuple):
     row: RecordRow
     columns: Columns
     grain: Grain
+    agent: str | None = None
 
 
 def choose_diverse(
@@ -58,7 +60,7 @@ def choose_diverse(
 
 
 def _find_replaced(best: Sequence[Contender], vectors: Floats) -> Bools:
-    """Mark facts for which a newer, similar fact about the same subject exists."""
+    """Mark facts for which the same agent has a newer, similar fact of the same subject."""
     rows = [item.row for item in best]
     facts = [at for at, row in enumerate(rows) if _is_fact_about_something(row)]
     fact_vectors = vectors[facts]
@@ -66,8 +68,10 @@ def _find_replaced(best: Sequence[Contender], vectors: Floats) -> Bools:
     replaced = np.zeros(len(best), np.bool_)
     for number, at in enumerate(facts):
         for other in np.flatnonzero(similar[number]).tolist():
-            candidate = rows[facts[other]]
-            if _is_newer_of_same_subject(candidate, rows[at]):
+            candidate = best[facts[other]]
+            if candidate.agent != best[at].agent:
+                continue
+            if _is_newer_of_same_subject(candidate.row, rows[at]):
                 replaced[at] = True
                 break
     return replaced
@@ -83,10 +87,11 @@ def _is_newer_of_same_subject(row: RecordRow, other: RecordRow) -> bool:
 
 
 def _find_covered(best: Sequence[Contender]) -> Bools:
-    """Mark rows all of whose messages appear in better rows."""
-    shown: set[Message] = set()
+    """Mark rows all of whose messages appear in better rows of the same agent."""
+    shown_by_agent: dict[str | None, set[Message]] = {}
     covered = []
     for item in best:
+        shown = shown_by_agent.setdefault(item.agent, set())
         messages = item.row.messages
         covered.append(bool(messages) and messages <= shown)
         shown |= messages
@@ -153,12 +158,14 @@ def fold_repeats(best: Sequence[Contender]) -> list[Place]:
     - two facts in the same words.
     - a summary and the only summary it was made from, such as a week and its one day.
 
-    All others are one statement if they mean the same (`domain/statements`).
+    Two agents' ids may be equal by chance, so each agent's sources are apart. All others
+    are one statement if they mean the same (`domain/statements`).
     """
-    turns = [item.row for item in best if item.row.type is MemoryType.TURN]
-    by_source = _Shown(row.messages for row in turns if row.brief)
+    agents = dict.fromkeys(item.agent for item in best)
+    by_source_of = {agent: _Shown(_list_brief(best, agent)) for agent in agents}
     places: list[Place] = []
     for item in best:
+        by_source = by_source_of[item.agent]
         place = by_source.find(item.row)
         if place is None:
             place = Place(item)
@@ -167,6 +174,16 @@ def fold_repeats(best: Sequence[Contender]) -> list[Place]:
             place.folded.append(item)
         by_source.add(item.row, place)
     return _fold_by_meaning(places)
+
+
+def _list_brief(
+    best: Iterable[Contender], agent: str | None
+) -> Iterator[frozenset[Message]]:
+    """Yield the messages of an agent's brief turns."""
+    for item in best:
+        row = item.row
+        if item.agent == agent and row.type is MemoryType.TURN and row.brief:
+            yield row.messages
 
 
 def _fold_by_meaning(places: Sequence[Place]) -> list[Place]:

@@ -118,6 +118,9 @@ class Outline:
             passing &= self.event_times < microseconds(where.until)
         if where.user_id is not None:
             passing &= self.users.has(where.user_id)
+        if where.users is not None:
+            codes = [self.users.code(name) for name in where.users]
+            passing &= np.isin(self.users.of, codes)
         if where.conversation_id is not None:
             passing &= self.conversations.has(where.conversation_id)
         if where.memory_types:

@@ -17,6 +17,8 @@ from varve.domain.metadata import Where
 from varve.domain.validation import rejected, valid_text
 
 MAX_QUERY_CHARACTERS = 10_000
+MAX_AGENTS = 20
+"""The most other agents whose memory one search reads."""
 IDENTITY_NAMES = frozenset({"workspaceId", "agentId", "workspace", "agent"})
 
 _ISO_DATE = re.compile(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)")
@@ -31,7 +33,7 @@ class Filter:
     Event times are half-open: `since` <= event_time < `until`. `unfinished` are labels
     of periods whose summaries are hidden: they cover events after `until` too. Of each
     group in `mentions` a record must have the words of one phrase. `ids` are those of all
-    records that may be found; None sets no limit.
+    records that may be found, and `users` those whose records may be; None sets no limit.
     """
 
     since: datetime | None = None
@@ -42,6 +44,7 @@ class Filter:
     unfinished: tuple[str, ...] = ()
     mentions: tuple[tuple[str, ...], ...] = ()
     ids: frozenset[str] | None = None
+    users: tuple[str, ...] | None = None
 
 
 def _parse_moment(value: object) -> date | datetime | None:
@@ -75,9 +78,12 @@ def _parse_names(value: object) -> object:
     """Return a list of names; some callers send one text with commas."""
     if value in (None, ""):
         return []
-    if isinstance(value, str):
-        return [name.strip() for name in value.split(",")]
-    return value
+    return split_names(value) if isinstance(value, str) else value
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names in a text with commas between them."""
+    return [name.strip() for name in text.split(",")]
 
 
 def _use_default(default: object) -> BeforeValidator:
@@ -168,6 +174,9 @@ class SearchRequest(BaseModel):
         _use_default(False),
         Field(description="true: also what has been superseded; default false"),
     ] = False
+    agents: Annotated[
+        list[PathId], BeforeValidator(_parse_names), Field(max_length=MAX_AGENTS)
+    ] = []
     where: Where = {}
 
     @property

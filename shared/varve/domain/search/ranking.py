@@ -49,11 +49,17 @@ FOLD_FACTOR = 8
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The records of one grain, and the factor of their scores."""
+    """The records of one grain, and the factor of their scores.
+
+    `where` passes the rows that may be found; None: those that the search's filter
+    passes. `agent` is the other agent whose records they are; None: the agent's own.
+    """
 
     grain: Grain
     columns: Columns
     weight: float = 1.0
+    where: Filter | None = None
+    agent: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -66,7 +72,7 @@ class Ranked:
     rows say nearly the same (`behind`). `also_in` are the ids of the rows that say the
     same and were folded into this one.
     `number` is the row's place in the `columns` of its lane. `standing` says whether its
-    statement holds.
+    statement holds. `agent` is the other agent whose row it is; None: the agent's own.
     """
 
     row: RecordRow
@@ -80,6 +86,7 @@ class Ranked:
     columns: Columns | None = field(default=None, repr=False)
     number: int = -1
     standing: Standing | None = None
+    agent: str | None = None
 
     @property
     def id(self) -> str:
@@ -134,7 +141,8 @@ def rank(
     if not filled:
         return []
     columns = [lane.columns for lane in filled]
-    table = compute_signals(question, columns, where, present, strategy)
+    filters = [lane.where or where for lane in filled]
+    table = compute_signals(question, columns, filters, present, strategy)
     if not len(table):
         return []
     return _choose(question, table, filled, strategy, limit, explain=explain)
@@ -244,6 +252,7 @@ def _build_contenders(
                 row=row,
                 columns=columns,
                 grain=lane.grain,
+                agent=lane.agent,
             )
         )
     return contenders
@@ -301,6 +310,7 @@ def _describe(
                 recency=recencies[number],
                 columns=item.columns,
                 number=item.number,
+                agent=item.agent,
             )
         )
     return ranked

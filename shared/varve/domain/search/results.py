@@ -47,11 +47,15 @@ def fit_to_limits(
 
 @dataclass(frozen=True, slots=True)
 class Browsed:
-    """A record found without a question; its score is its recency."""
+    """A record found without a question; its score is its recency.
+
+    `agent` is the other agent whose record it is; None: the searching agent's own.
+    """
 
     record: Record
     grain: Grain
     score: float
+    agent: str | None = None
 
     @property
     def tokens(self) -> int:

@@ -91,16 +91,6 @@ class Route:
             limits=replace(self.limits, mentions=phrases),
         )
 
-    def among(self, ids: frozenset[str] | None) -> "Route":
-        """Return the route to the records with these ids; None sets no limit."""
-        if ids is None:
-            return self
-        return replace(
-            self,
-            where=replace(self.where, ids=ids),
-            limits=replace(self.limits, ids=ids),
-        )
-
     def without_window(self, request: SearchRequest) -> "Route":
         """Return the route without the window that the question's words mean."""
         return replace(self, where=self.limits, text=request.text, asked=None)

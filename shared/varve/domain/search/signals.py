@@ -71,11 +71,11 @@ def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
 def compute_signals(
     embedded: EmbeddedQuestion,
     lanes: Sequence[Columns],
-    where: Filter,
+    filters: Sequence[Filter],
     present: datetime,
     strategy: Strategy,
 ) -> SignalTable:
-    """Compute all signals for all rows of the lanes.
+    """Compute all signals for all rows of the lanes, each with its filter.
 
     No signal is estimated and no row is skipped, so that the order is that of the whole
     sum. It is fast because of two caches: occurrences of single words
@@ -84,7 +84,7 @@ def compute_signals(
     question = embedded.question
     names = names_in(question, lanes)
     used = _list_signals(question, names)
-    table = SignalTable(used, lanes, _find_hidden(lanes, where))
+    table = SignalTable(used, lanes, _find_hidden(lanes, filters))
     idfs = _compute_idfs(question.forms, lanes)
     for lane, lines in zip(lanes, table.by_lane, strict=True):
         words = _LaneWords(embedded, lane, names, idfs, strategy)
@@ -123,11 +123,12 @@ def _list_signals(question: Question, names: Collection[str]) -> list[str]:
     return used
 
 
-def _find_hidden(lanes: Sequence[Columns], where: Filter) -> Bools | None:
-    """Mark the rows that the filter excludes; return None if it excludes none."""
-    if where == NO_FILTER:
+def _find_hidden(lanes: Sequence[Columns], filters: Sequence[Filter]) -> Bools | None:
+    """Mark the rows that the filters exclude; return None if they exclude none."""
+    if all(where == NO_FILTER for where in filters):
         return None
-    admitted = [lane.admitted(where) for lane in lanes]
+    pairs = zip(lanes, filters, strict=True)
+    admitted = [lane.admitted(where) for lane, where in pairs]
     hidden: Bools = ~np.concatenate(admitted)
     return hidden if hidden.any() else None
 

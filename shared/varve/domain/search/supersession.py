@@ -74,12 +74,15 @@ def demote_ended(
 
 
 def drop_succeeded(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Return the records without those whose successor is among them too."""
-    ids = {item.id for item in ranked}
+    """Return the records without those whose successor is among them too.
+
+    Records of two agents may have the same id.
+    """
+    ids = {(item.agent, item.id) for item in ranked}
     kept = []
     for item in ranked:
         successor = item.standing.successor if item.standing else None
-        if successor is None or successor not in ids:
+        if successor is None or (item.agent, successor) not in ids:
             kept.append(item)
     return kept
 
@@ -127,7 +130,9 @@ def _find_telling_stems(text: str) -> frozenset[str]:
 
 def _states_any(item: Ranked, statements: Iterable[EndedStatement]) -> bool:
     row = item.row
-    if row.type not in (MemoryType.FACT, MemoryType.TURN):
+    is_told = row.type in (MemoryType.FACT, MemoryType.TURN)
+    # The triples are those of the searching agent.
+    if not is_told or item.agent is not None:
         return False
     return held_until(row.messages, row.content, statements) is not None
 

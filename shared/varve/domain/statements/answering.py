@@ -179,6 +179,7 @@ class _Answer:
             columns=columns,
             number=row,
             standing=Standing(current=True, confirmed=record.time),
+            agent=item.agent,
         )
 
     def sort(self) -> list[Ranked]:

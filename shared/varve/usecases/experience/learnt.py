@@ -30,6 +30,14 @@ def limit_to_user(history: History, user_id: str | None) -> History:
 
 def rests_on(row: Record, user_id: str) -> bool:
     """Return whether a row is one user's, or a lesson from that user's episodes alone."""
+    return find_owners(row) == (user_id,)
+
+
+def find_owners(row: Record) -> tuple[str | None, ...]:
+    """Return the user of a row, or the users of the episodes that a lesson rests on.
+
+    A lesson without episodes has no users.
+    """
     if row.memory_type is MemoryType.LESSON:
-        return lesson_from(row).user_ids == (user_id,)
-    return row.user_id == user_id
+        return lesson_from(row).user_ids
+    return (row.user_id,)

@@ -1,6 +1,6 @@
 """Experience in `search_memory`: episodes with their outcomes, lessons, prior answers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -28,21 +28,27 @@ from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.text import estimated_tokens
 from varve.ports.models import Embedder
 from varve.ports.search import word_embedding
-from varve.usecases.experience.learnt import rests_on
-from varve.usecases.experience.rows import year_of
+from varve.usecases.experience.learnt import find_owners, rests_on
+from varve.usecases.experience.rows import read_rows, year_of
+from varve.usecases.lookup import Lookup
 
 _LIVED = frozenset({"episode", "lesson"})
 
 
 @dataclass(frozen=True, slots=True)
 class _ExperienceSearch:
-    """A request for experience, its time, the history it may see, and the embedder."""
+    """A request for experience, its time, the history it may see, and the embedder.
+
+    `wanted` are the memory types to find, and `agent` is the one whose history it is.
+    """
 
     request: SearchRequest
     present: datetime
     zone: ZoneInfo
     history: History
     embedder: Embedder
+    wanted: frozenset[str]
+    agent: str
 
     def recency(self, at: datetime) -> float:
         """Return the recency of an instant, from 0 to 1."""
@@ -51,27 +57,24 @@ class _ExperienceSearch:
 
 
 def with_experience(
-    found: SearchResponse,
-    request: SearchRequest,
-    now: datetime,
-    zone: ZoneInfo,
-    *,
-    history: History,
-    embedder: Embedder,
+    found: SearchResponse, request: SearchRequest, lookup: Lookup
 ) -> SearchResponse:
     """Add experience to a response, or replace it if no other memory type is asked for.
 
     A request for episodes or lessons gets both: a lesson never stands in for what
-    happened. Raises Rejected: the limits leave no time.
+    happened. Of other agents it gets the types that they granted.
+    Raises Rejected: the limits leave no time.
     """
-    where = window(request, now, zone)
-    visible = History(row for row in history.all_rows if _is_visible(row, where))
-    present = as_of(request, now, zone)
-    running = _ExperienceSearch(request, present, zone, visible, embedder)
-    wanted = _wanted_types(request)
-    results = _find(wanted, running)
+    results: list[Result] = []
+    records = 0
+    for one in _open_searches(request, lookup):
+        own = _find(one)
+        agent_id = one.agent if lookup.shared else None
+        results += [item.model_copy(update={"agent_id": agent_id}) for item in own]
+        rows = one.history.all_rows
+        records += sum(row.memory_type in one.wanted for row in rows)
+    results = _best(results, request.max_results)
     grains = [str(Store.EXPERIENCE)]
-    records = sum(row.memory_type in wanted for row in visible.all_rows)
     if set(request.memory_types) - EXPERIENCE_TYPES:
         results = _best([*found.results, *results], request.max_results)
         grains = [*found.searched.grains, *grains]
@@ -84,6 +87,33 @@ def with_experience(
     if not shown:
         hint = "No experience matches; episodes come with states and outcomes."
     return SearchResponse(results=shown, searched=searched, hint=hint)
+
+
+def _open_searches(
+    request: SearchRequest, lookup: Lookup
+) -> Iterator[_ExperienceSearch]:
+    """Yield the search of the agent's own experience and of each that is shared with it."""
+    where = window(request, lookup.now, lookup.zone)
+    present = as_of(request, lookup.now, lookup.zone)
+    wanted = _wanted_types(request)
+
+    def open_search(
+        agent: str, rows: Iterable[Record], types: frozenset[str]
+    ) -> _ExperienceSearch:
+        visible = History(row for row in rows if _is_visible(row, where))
+        return _ExperienceSearch(
+            request, present, lookup.zone, visible, lookup.embedder, types, agent
+        )
+
+    own = read_rows(lookup.scope, reader=lookup.reader)
+    yield open_search(lookup.scope.agent, own, wanted)
+    for memory in lookup.shared:
+        grant = memory.grant
+        types = grant.find_experience(wanted)
+        if types and grant.includes(request.user_id):
+            rows = read_rows(memory.scope, reader=memory.reader)
+            granted = (row for row in rows if grant.includes_all(find_owners(row)))
+            yield open_search(grant.agent, granted, types)
 
 
 def _wanted_types(request: SearchRequest) -> frozenset[str]:
@@ -130,14 +160,14 @@ def _is_visible(row: Record, where: Filter) -> bool:
     return is_users and where.conversation_id in (None, row.conversation_id)
 
 
-def _find(wanted: frozenset[str], running: _ExperienceSearch) -> list[Result]:
-    """Return the experience that answers, best first; without a text newest first."""
+def _find(running: _ExperienceSearch) -> list[Result]:
+    """Return the experience of the wanted types that answers; without a text the newest."""
     results: list[Result] = []
-    if wanted & _LIVED:
+    if running.wanted & _LIVED:
         results += _find_lived(running) if running.request.text else _newest(running)
-    if "prior_answer" in wanted:
+    if "prior_answer" in running.wanted:
         results += _find_answers(running)
-    return _best(results, running.request.max_results)
+    return [result for result in results if result.memory_type in running.wanted]
 
 
 def _newest(running: _ExperienceSearch) -> list[Result]:

@@ -1,0 +1,60 @@
+"""The texts of a workspace's settings: what each may be, checked as it is read."""
+
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator
+
+from varve.domain.errors import Rejected
+from varve.domain.identity import path_id
+from varve.domain.model_names import (
+    parse_embedder_name,
+    parse_llm_name,
+    parse_reranker_name,
+)
+from varve.domain.prices import parse_prices
+from varve.domain.retention import Limit
+from varve.domain.search.query import MAX_AGENTS
+from varve.domain.validation import build_converter, build_validator
+
+DEFAULT_EMBEDDER = "default"
+"""The name in `moving_from` of the embedder that VARVE_EMBEDDER names."""
+
+
+def _check_zone(name: str, field: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise Rejected(
+            field, f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon"
+        ) from error
+
+
+def _check_embedders(names: str, field: str) -> None:
+    for name in names.split(","):
+        if name != DEFAULT_EMBEDDER:
+            parse_embedder_name(name, field)
+
+
+def _normalize_agents(names: str, field: str) -> str:
+    agents = dict.fromkeys(path_id(name.strip(), field) for name in names.split(","))
+    if len(agents) > MAX_AGENTS:
+        raise Rejected(field, f"has {len(agents)} agents; the limit is {MAX_AGENTS}")
+    return ",".join(agents)
+
+
+def _normalize_limit(text: str, field: str) -> str:
+    try:
+        return str(Limit.parse(text))
+    except Rejected as error:
+        raise Rejected(field, error.reason) from error
+
+
+ZoneText = Annotated[str, AfterValidator(build_validator(_check_zone))]
+LlmText = Annotated[str, AfterValidator(build_validator(parse_llm_name))]
+EmbedderText = Annotated[str, AfterValidator(build_validator(parse_embedder_name))]
+EmbeddersText = Annotated[str, AfterValidator(build_validator(_check_embedders))]
+RerankerText = Annotated[str, AfterValidator(build_validator(parse_reranker_name))]
+PricesText = Annotated[str, AfterValidator(build_validator(parse_prices))]
+AgentsText = Annotated[str, AfterValidator(build_converter(_normalize_agents))]
+LimitText = Annotated[str, AfterValidator(build_converter(_normalize_limit))]

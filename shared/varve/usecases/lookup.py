@@ -1,0 +1,128 @@
+"""What one search reads: the memories, the time, and the lanes that it chooses."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from varve.domain.calendar import Grain
+from varve.domain.grants import Grant
+from varve.domain.identity import Scope
+from varve.domain.metadata import Values
+from varve.domain.record import Record
+from varve.domain.search.outline import moment
+from varve.domain.search.query import Filter, SearchRequest
+from varve.domain.search.routing import Route
+from varve.domain.search.strategies import HALF_LIFE_DAYS
+from varve.domain.triple import Triple
+from varve.ports.knowledge import Reranker
+from varve.ports.models import Embedder
+from varve.ports.records import MemoryReader
+from varve.usecases.find import Stock
+from varve.usecases.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemory:
+    """Another agent's memory, and what of it may be read."""
+
+    scope: Scope
+    grant: Grant
+    reader: MemoryReader
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Whose memory a search reads, when, and by which ports.
+
+    `shared` are the memories of other agents to search as well. `triples` reads the
+    agent's triples; it is called only if the question is about how things stand.
+    """
+
+    scope: Scope
+    now: datetime
+    zone: ZoneInfo
+    reader: MemoryReader
+    ledger: Ledger
+    embedder: Embedder
+    half_life_days: float = HALF_LIFE_DAYS
+    reranker: Reranker | None = None
+    triples: Callable[[], Sequence[Triple]] = list
+    shared: Sequence[SharedMemory] = ()
+
+    def open_stocks(self, metadata: Values) -> list[Stock]:
+        """Return the stores of the agent, then those of the other agents."""
+        own = Stock(self.scope, self.reader, self.embedder, metadata=metadata)
+        stocks = [own]
+        for one in self.shared:
+            stock = Stock(one.scope, one.reader, self.embedder, one.grant, metadata)
+            stocks.append(stock)
+        return stocks
+
+
+class Browsing(NamedTuple):
+    """A record that a browse found, its grain, and the other agent whose it is."""
+
+    record: Record
+    grain: Grain
+    agent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One search: the lookup, its request, and the stores read for it."""
+
+    lookup: Lookup
+    request: SearchRequest
+    stocks: Sequence[Stock] = field(repr=False)
+
+    def count(self, grain: Grain, where: Filter) -> int:
+        """Count the records that pass the filter.
+
+        For a question the store is read anyway, so it is counted in memory.
+        """
+        if self.request.text:
+            return sum(stock.count(grain, where) for stock in self.stocks)
+        return sum(stock.count_stored(grain, where) for stock in self.stocks)
+
+    def holds(self, grains: Iterable[Grain], way: Route) -> bool:
+        """Return whether any record lies in the time that the route names."""
+        where = replace(way.where, since=way.since, until=way.until)
+        chosen = list(grains)
+        return any(
+            stock.count(grain, where) for stock in self.stocks for grain in chosen
+        )
+
+    def find_newest(self, grains: Sequence[Grain], present: datetime) -> datetime:
+        """Return the newest event time, at most `present`; without records `present`."""
+        found = [stock.find_newest(grains) for stock in self.stocks]
+        newest = [moment(time) for time in found if time is not None]
+        return min(max(newest, default=present), present)
+
+    def browse(
+        self, grains: Iterable[Grain], where: Filter, limit: int
+    ) -> list[Browsing]:
+        """Return up to `limit` of the newest records of each grain of each agent."""
+        found: list[Browsing] = []
+        for grain in grains:
+            for stock in self.stocks:
+                for record in stock.browse(grain, where, limit):
+                    found.append(Browsing(record, grain, stock.agent))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The grains to search, with the number of records in the window.
+
+    `fallback`: finer grains were added to the one asked for.
+    """
+
+    counts: Mapping[Grain, int]
+    fallback: bool
+
+    @property
+    def filled(self) -> list[Grain]:
+        """The grains that have records in the window."""
+        return [grain for grain, count in self.counts.items() if count]

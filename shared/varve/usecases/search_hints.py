@@ -1,0 +1,65 @@
+"""The hints of a search: why it found nothing, or not where the question asked."""
+
+from varve.domain.calendar import Grain
+from varve.domain.search.query import Filter
+from varve.domain.search.routing import Route
+from varve.usecases.lookup import Lanes, Running
+
+
+def explain_outside(
+    way: Route, lanes: Lanes, running: Running, found: bool
+) -> str | None:
+    """Say that the results lie outside the time that the question names.
+
+    None: they do not.
+    """
+    if not way.understood:
+        return None
+    outside = way.weighs and not running.holds(lanes.filled, way)
+    if outside or (found and not lanes.filled):
+        phrase = way.understood.phrase
+        return f"Nothing matches in the time of {phrase!r}; these are from any time."
+    return None
+
+
+def explain_finer(way: Route, lanes: Lanes) -> str | None:
+    """Say that finer grains answer in place of the one that the request names."""
+    if not lanes.fallback or way.asked is None or way.understood:
+        return None
+    finer = [grain for grain in lanes.filled if grain is not way.asked]
+    if not finer:
+        return None
+    if lanes.counts[way.asked]:
+        missing = f"Some {way.asked} summaries are not built yet"
+    else:
+        missing = f"There are no {way.asked} summaries here"
+    return f"{missing}; {', '.join(finer)} records answer as well."
+
+
+def explain_empty(way: Route, lanes: Lanes, found: int, running: Running) -> str:
+    """Say why nothing is shown and what to do next; `found` records matched."""
+    if found:
+        limit = running.request.max_tokens
+        return f"Of {found} that match none fits maxTokens={limit}; raise it."
+    if lanes.filled:
+        return (
+            "Nothing in this window matches; ask with other words, or without "
+            "queryText to browse it."
+        )
+    lookup = running.lookup
+    counts = {
+        grain: lookup.reader.count(lookup.scope, grain, where=Filter())
+        for grain in Grain
+    }
+    stored = ", ".join(f"{count} {grain}" for grain, count in counts.items() if count)
+    if any(counts[grain] for grain in way.lanes):
+        return (
+            f"Records by grain: {stored}; none within these limits "
+            "(time, user, conversation)."
+        )
+    if stored:
+        return f"There are no {way.lanes[0]} records. By grain: {stored}."
+    return (
+        "This memory is empty: nothing has been ingested yet for this workspace "
+        "and agent."
+    )
