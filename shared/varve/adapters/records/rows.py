@@ -1,6 +1,6 @@
 """Conversion of records to LanceDB rows and back, and of filters to expressions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC
 from functools import reduce
 from operator import and_
@@ -154,18 +154,13 @@ def read_metadata(table: Table) -> dict[str, str]:
 
 def to_expression(where: Filter) -> Expr | None:
     """Return the filter as an expression; no value is pasted into SQL text."""
-    terms = []
+    terms: list[Expr] = []
     event_time = col("event_time")
     if where.since is not None:
         terms.append(event_time >= lit(where.since.astimezone(UTC)))
     if where.until is not None:
         terms.append(event_time < lit(where.until.astimezone(UTC)))
-    if where.user_id is not None:
-        terms.append(col("user_id") == lit(where.user_id))
-    if where.users is not None:
-        terms.append(col("user_id").isin(sorted(where.users)))
-    if where.conversation_id is not None:
-        terms.append(col("conversation_id") == lit(where.conversation_id))
+    terms += _limit_owners(where)
     if where.memory_types:
         terms.append(col("memory_type").isin(list(where.memory_types)))
     if where.ids is not None:
@@ -176,6 +171,16 @@ def to_expression(where: Filter) -> Expr | None:
         no_summary = col("memory_type") != lit(MemoryType.SUMMARY.value)
         terms.append(~running | no_summary)
     return reduce(and_, terms) if terms else None
+
+
+def _limit_owners(where: Filter) -> Iterator[Expr]:
+    """Yield the terms that limit users and conversation."""
+    if where.user_id is not None:
+        yield col("user_id") == lit(where.user_id)
+    if where.users is not None:
+        yield col("user_id").isin(sorted(where.users))
+    if where.conversation_id is not None:
+        yield col("conversation_id") == lit(where.conversation_id)
 
 
 def apply_filter(query: Any, where: Filter) -> Any:
