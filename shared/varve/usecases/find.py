@@ -172,7 +172,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SearchedGrain:
     """One grain of one agent, with the filter of what may be found there."""
 
     stock: Stock
@@ -187,7 +187,7 @@ def find(wanted: Wanted, stocks: Sequence[Stock]) -> list[Ranked]:
     Raises Misconfigured, Retryable.
     """
     embedders: dict[str, Embedder] = {}
-    parts_of: dict[str, list[_Part]] = {}
+    parts_of: dict[str, list[_SearchedGrain]] = {}
     for part in _list_parts(wanted, stocks):
         embedder = part.stock.embedder(part.grain)
         embedders[embedder.model] = embedder
@@ -200,15 +200,17 @@ def find(wanted: Wanted, stocks: Sequence[Stock]) -> list[Ranked]:
     return found[: wanted.limit]
 
 
-def _list_parts(wanted: Wanted, stocks: Sequence[Stock]) -> Iterator[_Part]:
+def _list_parts(wanted: Wanted, stocks: Sequence[Stock]) -> Iterator[_SearchedGrain]:
     for stock in stocks:
         for grain in wanted.weights:
             where = stock.narrow(wanted.where, grain)
             if where is not None:
-                yield _Part(stock, grain, where)
+                yield _SearchedGrain(stock, grain, where)
 
 
-def _rank(wanted: Wanted, parts: Sequence[_Part], embedder: Embedder) -> list[Ranked]:
+def _rank(
+    wanted: Wanted, parts: Sequence[_SearchedGrain], embedder: Embedder
+) -> list[Ranked]:
     held = [part.stock.columns(part.grain) for part in parts]
     whole_stores = [one for one in held if isinstance(one, Columns)]
     sought = _embed_question(wanted.question, whole_stores, embedder)
