@@ -186,9 +186,7 @@ def test_workspaces_and_agents_share_a_target_and_touch_only_their_own(
     assert not (target / "_varve/other").exists() or not any(
         (target / "_varve/other").iterdir()
     )
-    assert (root / "workspaces/other/published.json").read_text().count(
-        str(target)
-    ) == 0
+    assert (root / "audit/other/published.json").read_text().count(str(target)) == 0
 
 
 def test_an_agent_that_is_no_more_loses_its_files(

@@ -130,6 +130,7 @@ def test_invariant_8_a_byte_of_the_forgotten_is_found_wherever_it_lies(
         "needles": 2,
         "hits": 1,
         "storesWithRemains": 0,
+        "targetsNotRead": 0,
     }
 
 

@@ -201,6 +201,7 @@ def _sum_up(plan: dict[str, Any]) -> str:
 def _format_receipt(receipt: dict[str, Any]) -> Iterator[str]:
     if not receipt["found"]:
         yield "nothing was found"
+        yield from _format_published(receipt)
         yield from _format_verification(receipt)
         return
     yield "erased:"
@@ -210,9 +211,17 @@ def _format_receipt(receipt: dict[str, Any]) -> Iterator[str]:
             yield f"  {format_count(count, singular, plural)}"
     if receipt["erased"]["summaries"]:
         yield "run varve summarize to rebuild the summaries that have sources left"
+    yield from _format_published(receipt)
     yield from _format_verification(receipt)
     yield from receipt["notes"]
     yield f"receipt: {receipt['receipt']}"
+
+
+def _format_published(receipt: dict[str, Any]) -> Iterator[str]:
+    for one in receipt.get("published", ()):
+        if one["reached"] and one["files"]:
+            files = format_count(one["files"], "published file")
+            yield f"  {files} written again or dropped at {one['target']}"
 
 
 def _format_verification(receipt: dict[str, Any]) -> Iterator[str]:
@@ -233,6 +242,10 @@ def _format_verification(receipt: dict[str, Any]) -> Iterator[str]:
 
 
 def _require_complete(receipt: dict[str, Any]) -> None:
+    if not all(one["reached"] for one in receipt.get("published", ())):
+        raise Retryable(
+            "forget: published files were not reached; run the same command again"
+        )
     if not receipt.get("complete", True):
         raise Retryable(
             "forget: the writer has not finished; run the same command again"

@@ -32,13 +32,14 @@ class AgentManifest:
     """The files of one agent at a target, with the rows of each, by key.
 
     `state` is a hash of the stores that they were made of, and `schema` the version of
-    the tables.
+    the tables. While a run replaces the files, `state` is empty and `run` names the run.
     """
 
     state: str
     published_at: str
     files: Mapping[str, int]
     schema: int = SCHEMA_VERSION
+    run: str = ""
 
     def holds(self, state: str) -> bool:
         """Return whether the files are those of the stores in this state."""
@@ -50,6 +51,7 @@ class AgentManifest:
             "schemaVersion": self.schema,
             "publishedAt": self.published_at,
             "state": self.state,
+            "run": self.run,
             "files": dict(sorted(self.files.items())),
         }
 
@@ -65,6 +67,7 @@ def manifest_from_json(value: Mapping[str, Any]) -> AgentManifest:
         published_at=str(value["publishedAt"]),
         files=files,
         schema=int(value["schemaVersion"]),
+        run=str(value["run"]),
     )
 
 

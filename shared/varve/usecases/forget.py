@@ -13,7 +13,9 @@ from varve.domain.record import Record
 from varve.ports.erasure import StoreInspector
 from varve.ports.meter import doing
 from varve.ports.queues import DeadLetterBox
-from varve.usecases.erasure import kept_needles, receipts, tombstones
+from varve.usecases.analytics.publish import PublishingTools
+from varve.usecases.analytics.targets import read_targets
+from varve.usecases.erasure import kept_needles, published, receipts, tombstones
 from varve.usecases.erasure.erased import Erased
 from varve.usecases.erasure.kept_needles import KeptNeedles
 from varve.usecases.erasure.letters import drop_letters
@@ -25,6 +27,7 @@ from varve.usecases.erasure.needles import (
     trace,
 )
 from varve.usecases.erasure.passes import bar, erase, prune
+from varve.usecases.erasure.published import PublishedCopies, PublishedErasure
 from varve.usecases.erasure.rereads import read_plan
 from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.sweep import TimelineLine
@@ -43,7 +46,7 @@ Wait = Callable[[], bool]
 """Let the writer catch up; False: there is no time left."""
 
 
-class ErasureTools(Protocol):
+class ErasureTools(PublishingTools, Protocol):
     """What an erasure needs beyond a session; each part is built on first use."""
 
     @property
@@ -74,6 +77,7 @@ class ForgetOutcome:
     verification: Verification | None = None
     receipt: str | None = None
     notes: Sequence[str] = ()
+    published: Sequence[PublishedErasure] = ()
     proposals: Sequence[Proposal] = ()
 
     @property
@@ -103,9 +107,11 @@ class ForgetOutcome:
         if checked is not None:
             proof = checked.figures()
             proof |= {"foundIn": checked.found_in, "remains": checked.unclean}
+            proof |= {"notRead": checked.unread}
         return result | {
             "complete": self.erased.complete,
             "erased": self.erased.counts,
+            "published": [one.to_dict() for one in self.published],
             "notes": list(self.notes),
             "verification": proof,
             "receipt": self.receipt,
@@ -145,7 +151,7 @@ def forget(
         messages=len(subject.messages),
         proposals=proposals,
     )
-    nothing_left = selector.ids and not subject and not _has_plan(session)
+    nothing_left = selector.ids and not subject and not _has_rest(session)
     if request.dry_run or nothing_left:
         outcome.erased.complete = not request.dry_run
         return outcome
@@ -153,9 +159,10 @@ def forget(
     return outcome
 
 
-def _has_plan(session: Session) -> bool:
-    """Whether an earlier erasure ended before all others' statements were read again."""
-    return bool(read_plan(session.scope, objects=session.objects))
+def _has_rest(session: Session) -> bool:
+    """Whether an earlier erasure left conversations to read again, or published files."""
+    plan = read_plan(session.scope, objects=session.objects)
+    return bool(plan) or published.owes(session)
 
 
 def _erase(
@@ -170,11 +177,13 @@ def _erase(
     scope = session.scope
     objects = session.objects
     known = tombstones.load(scope, objects=objects)
-    own_words = f"{scope} {session.config.model_dump_json()}"
+    targets = read_targets(scope.workspace, objects=objects).as_json()
+    own_words = f"{scope} {session.config.model_dump_json()} {targets}"
     wanted = collect_needles(selector, subject, own_words)
     repeating = find_repeating(subject.statements.cited, wanted)
     chosen = subject.with_lessons(repeating)
     barred = bar(scope, selector, chosen, session.now, objects=objects)
+    published.owe(session)
     subject_hash = barred.hash("subject", outcome.subject)
     is_known = subject_hash in kept_needles.load(scope, objects=objects)
     if subject.is_known:
@@ -187,15 +196,17 @@ def _erase(
     must_prune = bool(subject) or bool(known)
     outcome.erased = erase(session, selector, prune=must_prune, wait=wait)
     catch_up(session)
+    copies = published.erase_copies(session, tools, complete=outcome.erased.complete)
+    outcome.published = copies.done
+    outcome.erased.complete &= copies.complete
     if request.verify:
-        outcome.verification = _prove(session, tools, wanted, subject, wait, progress)
-        outcome.verification.is_known = is_known
-        if outcome.erased.complete and not outcome.verification.unclean:
-            kept_needles.drop_all_but(
-                scope, outcome.verification.traced, objects=objects
-            )
+        checked = _prove(session, tools, wanted, subject, wait, copies, progress)
+        checked.is_known = is_known
+        outcome.verification = checked
+        if outcome.erased.complete and not checked.remains:
+            kept_needles.drop_all_but(scope, checked.traced, objects=objects)
     letters = drop_letters(session, tools.dead_letter_boxes)
-    outcome.notes = [*_notes(session, tools), *letters]
+    outcome.notes = [*_notes(session, tools), *letters, *copies.notes]
     outcome.receipt = _write_receipt(session, subject_hash, selector, outcome)
 
 
@@ -205,6 +216,7 @@ def _prove(
     wanted: Needles,
     subject: Subject,
     wait: Wait,
+    copies: PublishedCopies,
     progress: Progress,
 ) -> Verification:
     """Search everything left for the needles of this erasure and of earlier ones.
@@ -221,10 +233,12 @@ def _prove(
             kept,
             objects=session.objects,
             stores=tools.inspector,
+            published=copies.open(tools),
             progress=progress,
         )
         if not result.unclean:
             break
+    result.unread += copies.not_reached
     return result
 
 
@@ -304,6 +318,7 @@ def _write_receipt(
         "complete": outcome.erased.complete,
         "passes": outcome.erased.passes,
         "erased": outcome.erased.counts,
+        "published": [one.to_dict() for one in outcome.published],
         "verification": proof.figures() if proof else None,
         "notes": list(outcome.notes),
     }

@@ -2,15 +2,21 @@
 
 A file's name is a hash of its bytes, so a partition that has not changed keeps its file.
 A new file is written before the one that it replaces goes, and an agent's manifest comes
-last. A run that ends half-way leaves the old manifest, and the next run puts it right.
+last. A run that ends half-way leaves a manifest that says so, and the next run puts it right.
+
+Of two runs the one that opens the manifest last goes on; the other sees this before it
+writes a file, and starts again. So a run that read rows before an erasure does not publish
+them after it.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Protocol
+from uuid import uuid4
 
 from varve.domain.analytics import TABLES, AnalyticsTable
 from varve.domain.calendar import iso
@@ -32,11 +38,12 @@ from varve.ports.objects import ObjectInfo, Objects
 from varve.usecases.agents import list_agent_names
 from varve.usecases.analytics.rows import PLACES, READERS, AgentTables
 from varve.usecases.analytics.targets import change_targets
+from varve.usecases.contention import until_uncontended
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
 
-MAX_RACES = 5
 _NAME_DIGITS = 32
+_NOTHING_STORED = ""
 
 
 class PublishingTools(Protocol):
@@ -108,20 +115,35 @@ def publish(
     place = tools.open_target(target)
     _put_schema(place)
     outcome = PublishOutcome(target)
-    states = read_states(session)
-    known = _list_published(workspace, place)
-    names = sorted(states.keys() | known)
+    states = read_states(session, workspace)
+    agents = list_agent_names(session)
+    names = sorted({*agents, *_list_published(workspace, place)})
     step = StepCounter("agents", len(names), progress)
     for name in step.count(names):
         agent = replace(session, scope=Scope(workspace, name))
-        if name not in states:
+        if name not in agents:
             _remove_agent(agent.scope, place, outcome)
             continue
-        writer = AgentPublisher(agent, place, tools, outcome)
-        writer.publish(states[name], force=name in noted.owed[target])
+        writer = _AgentPublisher(agent, place, tools, outcome)
+        state = states.get(name, _NOTHING_STORED)
+        writer.publish(state, force=name in noted.owed[target])
     for name in noted.owed[target]:
         settle(session, target, name)
     return outcome
+
+
+def republish(
+    session: Session, place: Objects, tools: PublishingTools, outcome: PublishOutcome
+) -> None:
+    """Write the files of the session's agent again, if the target has any.
+
+    Raises Contended, Misconfigured, Retryable.
+    """
+    scope = session.scope
+    if scope.agent in _list_published(scope.workspace, place):
+        states = read_states(session, str(scope))
+        writer = _AgentPublisher(session, place, tools, outcome)
+        writer.publish(states.get(scope.agent, _NOTHING_STORED), force=True)
 
 
 def settle(session: Session, target: str, agent: str) -> None:
@@ -158,18 +180,17 @@ def require_there(place: Objects, target: str) -> None:
         raise Misconfigured(f"{target}: there is no {SCHEMA_KEY}; is it mounted?")
 
 
-def read_states(session: Session) -> dict[str, str]:
+def read_states(session: Session, folder: str) -> dict[str, str]:
     """Return a hash of the names, sizes and times of each agent's stored objects.
 
-    It changes with every write, so an agent with the same hash has the same rows.
+    `folder` is a workspace or one agent of it. The hash changes with every write, so an
+    agent with the same hash has the same rows.
     """
-    workspace = session.scope.workspace
-    hashes = {name: sha256() for name in list_agent_names(session)}
+    hashes: defaultdict[str, Any] = defaultdict(sha256)
     for place in PLACES:
-        for info in session.objects.list(f"{place}/{workspace}"):
+        for info in session.objects.list(f"{place}/{folder}"):
             agent = info.key.split("/")[2]
-            if agent in hashes:
-                hashes[agent].update(_describe(info))
+            hashes[agent].update(_describe(info))
     return {name: one.hexdigest()[:_NAME_DIGITS] for name, one in hashes.items()}
 
 
@@ -202,7 +223,7 @@ def _remove_agent(scope: Scope, place: Objects, outcome: PublishOutcome) -> None
 
 
 @dataclass(slots=True)
-class AgentPublisher:
+class _AgentPublisher:
     """Brings one agent's files at a target up to date."""
 
     session: Session
@@ -210,26 +231,28 @@ class AgentPublisher:
     tools: PublishingTools
     outcome: PublishOutcome
     _there: set[str] = field(default_factory=set)
+    _opened: AgentManifest | None = None
 
-    def publish(self, state: str, *, force: bool = False) -> AgentManifest:
-        """Write what changed, drop what went, put the manifest; return it.
+    def publish(self, state: str, *, force: bool = False) -> None:
+        """Write what changed, drop what went, put the manifest.
 
         Nothing is read if the manifest is of this state, unless `force`. Raises Contended:
         other runs published the agent meanwhile; Misconfigured, Retryable.
         """
-        for race in range(MAX_RACES):
+
+        def attempt() -> None:
             manifest, etag = self._read_manifest()
-            # After a lost race the other run may have dropped a file of this one.
-            if manifest is not None and manifest.holds(state) and not (force or race):
+            if manifest is not None and manifest.holds(state) and not force:
                 self.outcome.count(manifest)
-                return manifest
+                return
+            self._opened = self._mark_opened(manifest)
+            self._put_manifest(self._opened, etag)
             fresh = self._write_files(state)
-            data = json.dumps(fresh.as_json(), indent=2).encode()
-            if self.place.put_if(manifest_key(self.session.scope), data, etag):
-                self.outcome.published += 1
-                self.outcome.count(fresh)
-                return fresh
-        raise Contended(f"publish {self.session.scope}: lost {MAX_RACES} races")
+            self._put_manifest(fresh, self._require_opened())
+            self.outcome.published += 1
+            self.outcome.count(fresh)
+
+        until_uncontended(attempt)
 
     def _read_manifest(self) -> tuple[AgentManifest | None, str | None]:
         key = manifest_key(self.session.scope)
@@ -239,7 +262,32 @@ class AgentPublisher:
         with intact(key):
             return manifest_from_json(json.loads(stored.data)), stored.etag
 
+    def _put_manifest(self, manifest: AgentManifest, etag: str | None) -> None:
+        """Put the manifest in place of the one with the ETag. Raises Contended."""
+        data = json.dumps(manifest.as_json(), indent=2).encode()
+        if not self.place.put_if(manifest_key(self.session.scope), data, etag):
+            raise self._overtaken()
+
+    def _overtaken(self) -> Contended:
+        scope = self.session.scope
+        return Contended(f"publish {scope}: another run publishes it meanwhile")
+
+    def _mark_opened(self, manifest: AgentManifest | None) -> AgentManifest:
+        """Return the manifest of before, marked as opened by this run."""
+        run = uuid4().hex
+        if manifest is None:
+            return AgentManifest("", iso(self.session.now), {}, run=run)
+        return replace(manifest, state="", run=run)
+
+    def _require_opened(self) -> str | None:
+        """Return the ETag of the manifest. Raises Contended: it is another run's."""
+        manifest, etag = self._read_manifest()
+        if manifest != self._opened:
+            raise self._overtaken()
+        return etag
+
     def _write_files(self, state: str) -> AgentManifest:
+        """Write and drop files; return their manifest. Raises Contended."""
         scope = self.session.scope
         self._there = {info.key for info in self.place.list(agent_folder(scope))}
         files: dict[str, int] = {}
@@ -259,6 +307,7 @@ class AgentPublisher:
             name = sha256(part.data).hexdigest()[:_NAME_DIGITS]
             key = f"{folder}/part-{name}.parquet"
             if key not in self._there:
+                self._require_opened()
                 self.place.put(key, part.data)
                 self.outcome.written += 1
             self._drop(one for one in self._there if _lies_in(one, folder, key))
@@ -267,6 +316,7 @@ class AgentPublisher:
     def _drop(self, keys: Iterable[str]) -> None:
         doomed = set(keys)
         if doomed:
+            self._require_opened()
             self.place.delete(sorted(doomed))
         self._there -= doomed
         self.outcome.dropped += len(doomed)

@@ -13,7 +13,7 @@ MAX_RACES = 20
 
 def targets_key(workspace: str) -> str:
     """Return the key of the record."""
-    return f"workspaces/{workspace}/published.json"
+    return f"audit/{workspace}/published.json"
 
 
 def read_targets(workspace: str, *, objects: Objects) -> Targets:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from varve.domain.analytics import TABLES
 from varve.domain.erasure import Selector
 from varve.domain.record import Record
 from varve.domain.text import passages
@@ -47,6 +48,14 @@ tripleoperations unenforced updatedat userid values varint vectordb verification
 wordllama working workspaces yearly
 """
 """Words of the file formats themselves: finding one of them, or a part, proves nothing."""
+_PUBLISHED = " ".join(
+    [
+        "schemaversion publishedat",
+        *TABLES,
+        *(" ".join(one.names) for one in TABLES.values()),
+    ]
+)
+"""Words of the files that `publish` writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +133,14 @@ def _words_of_others(subject: Subject, known: str) -> str:
 
 def _texts_of_others(subject: Subject, known: str) -> list[str]:
     said = [join_strings(line.value) for line in subject.others]
-    return [_FORMATS, known, *said, *subject.kept]
+    return [_FORMATS, _PUBLISHED, known, *said, *subject.kept]
 
 
 def trace(key: str, selector: Selector, subject: Subject, known: str = "") -> Traces:
     """Return the needles' traces, to be kept until a run has found none of them."""
     ids = [id_ for id_ in _ids_of(selector, subject) if _is_distinct(fold(id_))]
     names = [line.message.name or "" for line in subject.lines]
-    formats = set(_FORMATS.split())
+    formats = {*_FORMATS.split(), *_PUBLISHED.split()}
     texts = [
         text for text in subject.texts if not formats.issuperset(fold(text).split())
     ]

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 from varve.domain.calendar import Grain
+from varve.domain.errors import VarveError
 from varve.domain.identity import Scope
+from varve.domain.publishing import agent_folder, manifest_key
 from varve.domain.record import Store
 from varve.domain.traces import Traces
 from varve.ports.erasure import StoreInspector
@@ -27,7 +30,8 @@ _WORKSPACE_AREAS = ("workspaces", "audit")
 class Verification:
     """Counts of the objects read, and the keys in which a needle was found.
 
-    `found_in` and `unclean` are for the caller; the receipt holds counts alone. `traced`
+    `found_in` and `unclean` are for the caller; the receipt holds counts alone. `unread`
+    are the publish targets whose files could not be read. `traced`
     are the subjects of which a kept needle was found, by hash. `is_known`: memory held
     something of the subject, or needles of it were kept.
     """
@@ -37,6 +41,7 @@ class Verification:
     needles: int = 0
     found_in: list[str] = field(default_factory=list)
     unclean: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     traced: set[str] = field(default_factory=set)
     is_known: bool = True
 
@@ -47,9 +52,14 @@ class Verification:
         None: there was nothing to look for, or only the id of an unknown subject, so
         nothing is proved.
         """
-        if self.found_in or self.unclean:
+        if self.found_in or self.remains:
             return False
         return True if self.needles and self.is_known else None
+
+    @property
+    def remains(self) -> bool:
+        """Whether something is left that could not be read."""
+        return bool(self.unclean or self.unread)
 
     @property
     def reason(self) -> str | None:
@@ -66,6 +76,7 @@ class Verification:
             "needles": self.needles,
             "hits": len(self.found_in),
             "storesWithRemains": len(self.unclean),
+            "targetsNotRead": len(self.unread),
         }
 
 
@@ -76,6 +87,17 @@ class _NeedleSearch:
     wanted: Needles
     kept: Mapping[str, Traces]
     result: Verification
+
+    def read_published(
+        self, scope: Scope, target: str, place: Objects, stores: StoreInspector
+    ) -> None:
+        """Search the agent's files and manifest at one target. Raises VarveError."""
+        files = [info.key for info in place.list(agent_folder(scope))]
+        for key, stored in fetch([*files, manifest_key(scope)], place):
+            self.result.objects += 1
+            self.result.bytes += len(stored.data)
+            if self.finds_any(stores.forms(stored.data)):
+                self.result.found_in.append(f"{target}/{key}")
 
     def finds_any(self, texts: Iterable[str]) -> bool:
         """Search all texts; take note of the subjects whose kept needles are in them."""
@@ -95,11 +117,13 @@ def verify(
     *,
     objects: Objects,
     stores: StoreInspector,
+    published: Mapping[str, Objects] = MappingProxyType({}),
     progress: Progress = no_progress,
 ) -> Verification:
     """Search everything stored of the agent and its workspace for the needles.
 
-    `kept` are the needles of earlier erasures by subject. Raises Retryable.
+    `kept` are the needles of earlier erasures by subject, `published` the objects of the
+    targets that the agent may be published at, by their names. Raises Retryable.
     """
     earlier = kept or {}
     result = Verification(needles=len(wanted) + sum(map(len, earlier.values())))
@@ -118,6 +142,11 @@ def verify(
             result.found_in.append(f"vectordb/{scope}/{grain}")
         if inspected.hidden_rows or inspected.stray_files:
             result.unclean.append(f"vectordb/{scope}/{grain}")
+    for target, place in published.items():
+        try:
+            search.read_published(scope, target, place, stores)
+        except VarveError:
+            result.unread.append(target)
     return result
 
 
