@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser import AXE, Browser, open_browser
-from tests.support.look import open_told, served
+from tests.support.look import count_models, open_told, served
 from varve import Memory
 from varve.look.drawing import draw_svg
 from varve.look.files import write_pages
@@ -44,6 +44,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
         then="book the movers early",
         evidence=[memory.experience.episodes()[0]["id"]],
     )
+    count_models(memory)
     return memory
 
 
@@ -107,6 +108,8 @@ def pages(memory: Memory) -> list[str]:
         f"/episode/{episode}",
         f"/lesson/{lesson}",
         "/health",
+        "/costs",
+        "/costs/2026-03",
         "/help",
         "/nowhere",
     ]

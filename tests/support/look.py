@@ -8,8 +8,9 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from varve import Memory
@@ -61,6 +62,26 @@ def open_told(store: Path) -> Memory:
     memory.set_profile("location", "Porto", user_id="u-dana")
     memory.summarize()
     return memory
+
+
+def open_costly(store: Path) -> Memory:
+    """An empty memory whose agent has asked models, this month and the one before."""
+    memory = open_empty(store)
+    count_models(memory)
+    return memory
+
+
+def count_models(memory: Memory) -> None:
+    """Count a million tokens of a model, and some of one without a price."""
+    meter = memory.sessions.meter
+    used = SimpleNamespace(prompt_tokens=1_000_000)
+    with meter.serve(memory.scope, "summarize", NOW - timedelta(days=40)):
+        meter.add_model("gpt-4o-mini", used)
+    with meter.serve(memory.scope, "extract", NOW):
+        meter.add_model("gpt-4.1-mini", used)
+        meter.add_model("gpt-4o-mini", used)
+        meter.add_embedding("home-grown", used)
+    memory.close()
 
 
 def site_of(memory: Memory) -> Site:

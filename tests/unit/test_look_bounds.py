@@ -126,6 +126,7 @@ def make_record(number: int) -> Any:
         ("entities",),
         ("experience",),
         ("health",),
+        ("costs",),
     ],
     ids="/".join,
 )

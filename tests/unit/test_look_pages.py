@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.look import NOW, conversation, open_empty, open_told, page_of
+from tests.support.look import (
+    NOW,
+    conversation,
+    open_costly,
+    open_empty,
+    open_told,
+    page_of,
+)
 from varve import Memory
 from varve.api.inspection import Inspection
 from varve.look.pages.search import LEAST_PART
@@ -223,6 +230,22 @@ def test_health_tells_what_status_tells(memory: Memory) -> None:
     assert "Nothing was erased yet" in page
 
 
+def test_costs_are_shown_by_agent_and_verb_with_their_prices(tmp_path: Path) -> None:
+    memory = open_costly(tmp_path)
+    page = words(shown(memory, "costs"))
+    assert "Costs of April 2026 $0.55 estimated" in page
+    assert "support extract" in page
+    assert "gpt-4o-mini 0.15 0.6 2026-06-20" in page
+    assert "Without a price, and in no sum: home-grown" in page
+    assert "/costs/2026-03" in links(shown(memory, "costs"))
+    assert "$0.15 estimated" in words(shown(memory, "costs", "2026-03"))
+    assert page_of(memory, "costs", "2026-13").status == 404
+
+
+def test_a_month_without_costs_says_what_would_fill_it(memory: Memory) -> None:
+    assert "config set models.llm" in words(shown(memory, "costs"))
+
+
 def test_every_page_shows_its_scope_and_a_command(memory: Memory) -> None:
     (found, *_) = memory.search("Dana").results
     pages = (
@@ -236,6 +259,7 @@ def test_every_page_shows_its_scope_and_a_command(memory: Memory) -> None:
         ("user", "u-dana"),
         ("experience",),
         ("health",),
+        ("costs",),
     )
     for name, *keys in pages:
         page = words(shown(memory, name, *keys))
@@ -315,6 +339,7 @@ def test_hostile_words_in_every_field_stay_text(hostile: Memory) -> None:
         shown(hostile, "users"),
         shown(hostile, "experience"),
         shown(hostile, "health"),
+        shown(hostile, "costs"),
     ]
     for number, text in enumerate(HOSTILE):
         pages.append(shown(hostile, "conversation", "2026-03-02", f"c-{number}"))
@@ -342,7 +367,7 @@ def test_a_command_is_quoted_for_the_shell(hostile: Memory) -> None:
 
 def test_the_pages_change_nothing(memory: Memory) -> None:
     before = times_of(memory)
-    for name in ("timeline", "entities", "users", "experience", "health"):
+    for name in ("timeline", "entities", "users", "experience", "health", "costs"):
         shown(memory, name)
     shown(memory, "search", q="Dana", type="episode")
     assert times_of(memory) == before

@@ -8,13 +8,16 @@ from varve import __version__
 from varve.api.administration import Administration
 from varve.api.memory import Memory
 from varve.domain.calendar import Period
+from varve.domain.costs import Costs
 from varve.domain.graph import Mentions
 from varve.domain.identity import Scope
+from varve.domain.prices import Prices, prices_with
 from varve.domain.record import Record
 from varve.domain.retention import expires_at
 from varve.domain.search.query import Filter
 from varve.domain.strata import Strata
 from varve.domain.tally import Tally
+from varve.usecases.costs import list_months, read_month
 from varve.usecases.inspection import conversations, people, periods, strata
 from varve.usecases.inspection.conversations import ConversationDay, ConversationPage
 from varve.usecases.inspection.people import UserShare
@@ -146,6 +149,21 @@ class Inspection:
         if not administration.queues:
             return None
         return administration.dead_letters()
+
+    def costs(self, month: str) -> Costs:
+        """Return what the workspace's agents have used in a calendar month."""
+        with self._open() as session:
+            return read_month(session, month)
+
+    def cost_months(self) -> list[str]:
+        """Return the calendar months of which there are costs, oldest first."""
+        with self._open() as session:
+            return list_months(session)
+
+    def prices(self) -> Prices:
+        """Return the prices by which costs are estimated."""
+        with self._open() as session:
+            return prices_with(session.config.costs.prices)
 
     def version(self) -> str:
         """Return the version of this library."""

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from varve.api.memory import Memory
 from varve.cli.output import format_count, print_result, say
 from varve.domain.calendar import parse_instant, start_of_day
-from varve.domain.costs import CostRow, Costs
+from varve.domain.costs import CostRow, Costs, format_dollars
 from varve.domain.errors import Rejected, VarveError
 from varve.domain.usage import STORE_REQUESTS, Item, ModelUsage
 
@@ -78,7 +78,7 @@ def _parse_since(text: str, memory: Memory) -> datetime:
 
 def _format_costs(found: Costs) -> Iterator[str]:
     rows = found.by_verb()
-    yield f"{found.since} to {found.until}: {_dollars(found.dollars)} estimated"
+    yield f"{found.since} to {found.until}: {format_dollars(found.dollars)} estimated"
     if not rows:
         yield "nothing was counted: a directory has no requests, and no model was asked"
         return
@@ -101,11 +101,7 @@ def _cells(row: CostRow) -> tuple[str, ...]:
         row.count(Item.EMBEDDING_TOKENS),
     ]
     names = (row.workspace or "-", row.agent or "-", row.verb)
-    return (*names, *(f"{number:,}" for number in numbers), _dollars(row.dollars))
-
-
-def _dollars(amount: float) -> str:
-    return f"${amount:.6f}" if amount < 0.01 else f"${amount:,.2f}"
+    return (*names, *(f"{number:,}" for number in numbers), format_dollars(row.dollars))
 
 
 def _format_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

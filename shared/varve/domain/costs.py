@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from varve.domain.errors import Rejected
@@ -18,6 +18,11 @@ MONTH_LENGTH = len("2026-11")
 def month_of_day(day: str) -> str:
     """Return the calendar month of a day's label: `2026-11` of `2026-11-22`."""
     return day[:MONTH_LENGTH]
+
+
+def format_dollars(amount: float) -> str:
+    """Return an amount as `$1.23`; below a cent with six decimals."""
+    return f"${amount:.6f}" if 0 < amount < 0.01 else f"${amount:,.2f}"
 
 
 def add_counts(days: Days, day: str, verb: str, counts: Mapping[str, int]) -> None:
@@ -81,6 +86,19 @@ class CostRow:
     dollars: float
     unpriced: tuple[str, ...] = ()
 
+    def without_day(self) -> "CostRow":
+        """Return the row as a part of a sum over days."""
+        return replace(self, day=None)
+
+    def __add__(self, other: "CostRow") -> "CostRow":
+        """Return the sum of two rows of the same agent and verb."""
+        return replace(
+            self,
+            counts=Counter(self.counts) + Counter(other.counts),
+            dollars=self.dollars + other.dollars,
+            unpriced=tuple(sorted({*self.unpriced, *other.unpriced})),
+        )
+
     def count(self, item: Item) -> int:
         """Return the count of an item, over all models."""
         return total(self.counts, item)
@@ -134,11 +152,25 @@ class Costs:
 
     def by_verb(self) -> list[CostRow]:
         """Return a row for each workspace, agent and verb, over all days."""
-        return _sum_rows(self.rows, keep_verb=True, keep_day=False)
+        sums: dict[tuple[str | None, ...], CostRow] = {}
+        for row in self.rows:
+            key = (row.workspace, row.agent, row.verb)
+            sums[key] = (
+                row.without_day() + sums[key] if key in sums else row.without_day()
+            )
+        return list(sums.values())
 
-    def by_day(self) -> list[CostRow]:
-        """Return a row for each workspace, agent and day, over all verbs."""
-        return _sum_rows(self.rows, keep_verb=False, keep_day=True)
+    def dollars_by_day(self) -> dict[str, float]:
+        """Return the estimated dollars of each day that has any work."""
+        days: dict[str, float] = {}
+        for row in self.rows:
+            if row.day is not None:
+                days[row.day] = days.get(row.day, 0.0) + row.dollars
+        return days
+
+    def count(self, item: Item) -> int:
+        """Return the count of an item over all rows."""
+        return sum(row.count(item) for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -161,23 +193,3 @@ def price_rows(
             dollars, unpriced = prices.estimate(counts)
             rows.append(CostRow(workspace, agent, verb, day, counts, dollars, unpriced))
     return rows
-
-
-def _sum_rows(
-    rows: Iterable[CostRow], *, keep_verb: bool, keep_day: bool
-) -> list[CostRow]:
-    sums: dict[tuple[str | None, ...], CostRow] = {}
-    for row in rows:
-        verb = row.verb if keep_verb else "all"
-        day = row.day if keep_day else None
-        key = (row.workspace, row.agent, verb, day)
-        before = sums.get(key)
-        if before is None:
-            before = CostRow(row.workspace, row.agent, verb, day, {}, 0.0)
-        sums[key] = CostRow(
-            *(row.workspace, row.agent, verb, day),
-            counts=Counter(before.counts) + Counter(row.counts),
-            dollars=before.dollars + row.dollars,
-            unpriced=tuple(sorted({*before.unpriced, *row.unpriced})),
-        )
-    return list(sums.values())

@@ -55,15 +55,11 @@ class Prices:
             item, model = split_name(name)
             if item not in MODEL_ITEMS:
                 dollars += self._item_price(item) * count
-            elif self._find(model) is None:
+            elif self.find(model) is None:
                 unpriced.add(model)
             elif item not in _FREE_ITEMS:
                 dollars += self._token_price(item, model) * count
         return dollars / MILLION, tuple(sorted(unpriced))
-
-    def knows(self, model: str) -> bool:
-        """Return whether the model has a price."""
-        return self._find(model) is not None
 
     def _item_price(self, item: str) -> float:
         """Return an item's price; bytes and time as such have none."""
@@ -71,13 +67,13 @@ class Prices:
         return price.dollars if price else 0.0
 
     def _token_price(self, item: str, model: str) -> float:
-        price = self._find(model)
+        price = self.find(model)
         assert price is not None
         return (price.out or 0.0) if item == Item.TOKENS_OUT else price.dollars
 
-    def _find(self, model: str) -> Price | None:
-        """Return a model's price; the model may have its provider before its name."""
-        return self.by_name.get(model) or self.by_name.get(model.rpartition("/")[2])
+    def find(self, name: str) -> Price | None:
+        """Return an item's or model's price; a model may have its provider before it."""
+        return self.by_name.get(name) or self.by_name.get(name.rpartition("/")[2])
 
 
 def prices_with(overrides: str | None) -> Prices:

@@ -44,6 +44,11 @@ class DayChart:
 def draw_days(days: Sequence[Stratum], first: date, last: date) -> DayChart:
     """Return the chart of the days from `first` to `last`, both included."""
     amounts = {stratum.period.days[0]: stratum.amount for stratum in days}
+    return draw_amounts(amounts, first, last)
+
+
+def draw_amounts(amounts: Mapping[date, int], first: date, last: date) -> DayChart:
+    """Return the chart of amounts by day, from `first` to `last`."""
     count = (last - first).days + 1
     by_week = count > MAX_BARS
     periods = _list_periods(first, last, Grain.WEEKLY if by_week else Grain.DAILY)

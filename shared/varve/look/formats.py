@@ -45,6 +45,12 @@ def format_plural(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {word}"
 
 
+def name_month(month: str) -> str:
+    """Return a calendar month's name: `November 2026` of `2026-11`."""
+    year, _, number = month.partition("-")
+    return f"{MONTHS[int(number) - 1]} {year}"
+
+
 def name_period(period: Period) -> str:
     """Return a period's full name, such as `October 2026` or `Monday, 17 August 2026`."""
     first, _ = period.days
@@ -54,7 +60,7 @@ def name_period(period: Period) -> str:
     if period.grain is Grain.QUARTERLY:
         return f"{rest} {year}"
     if period.grain is Grain.MONTHLY:
-        return f"{MONTHS[int(rest) - 1]} {year}"
+        return name_month(period.label)
     if period.grain is Grain.WEEKLY:
         return f"Week {int(rest[1:])} of {year}"
     return f"{WEEKDAYS[first.weekday()]}, {first.day} {MONTHS[first.month - 1]} {year}"

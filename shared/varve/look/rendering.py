@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from varve.domain.costs import format_dollars
 from varve.domain.errors import Misconfigured
 from varve.look import formats
 
@@ -17,6 +18,7 @@ _FILTERS = {
     "short": formats.format_short,
     "size": formats.format_size,
     "words": formats.as_words,
+    "dollars": format_dollars,
     "moment": formats.as_moment,
 }
 

@@ -9,6 +9,7 @@ from varve.api.memory import Memory
 from varve.domain.errors import Rejected, VarveError
 from varve.look.links import Address, Target, target
 from varve.look.pages import (
+    costs,
     entity,
     experience,
     guide,
@@ -39,6 +40,7 @@ PAGES: Mapping[str, ShowPage] = MappingProxyType(
         "episode": experience.show_episode,
         "lesson": experience.show_lesson,
         "health": health.show_health,
+        "costs": costs.show_costs,
         "help": guide.show_help,
     }
 )
@@ -50,6 +52,7 @@ SECTIONS: tuple[tuple[str, str], ...] = (
     ("users", "Users"),
     ("experience", "Experience"),
     ("health", "Health"),
+    ("costs", "Costs"),
 )
 _SECTION_OF = {
     "period": "timeline",

@@ -199,17 +199,44 @@ def read_costs(
         first = day_of(since, session.zone)
     rows: list[CostRow] = []
     for workspace in _workspaces(session, everyone=everyone):
-        config = session.read_config(workspace)
-        prices = prices_with(config.costs.prices)
-        for agent in session.objects.folders(f"costs/{workspace}"):
-            if agent != WHOLE:
-                folder = f"costs/{workspace}/{agent}"
-                days = _read_folder(session.objects, folder, first)
-                rows += price_rows(workspace, agent, days, prices)
+        rows += _read_workspace(session, workspace, first, until)
     if everyone:
-        days = _read_folder(session.objects, f"costs/{WHOLE}", first)
+        days = _read_folder(session.objects, f"costs/{WHOLE}", first, until)
         rows += price_rows(None, None, days, prices_with(None))
     return Costs(first, until, tuple(rows))
+
+
+@doing("costs")
+def read_month(session: Session, month: str) -> Costs:
+    """Return what the workspace's agents have used in a calendar month.
+
+    The session must be the owner's. Raises Retryable, Misconfigured, Rejected.
+    """
+    first, last = f"{month}-01", f"{month}-31"
+    rows = _read_workspace(session, session.scope.workspace, first, last)
+    return Costs(first, last, tuple(rows))
+
+
+def list_months(session: Session) -> list[str]:
+    """Return the calendar months of which the workspace has costs, oldest first."""
+    found: set[str] = set()
+    workspace = session.scope.workspace
+    for agent in session.objects.folders(f"costs/{workspace}"):
+        found.update(months_in(session.objects, f"costs/{workspace}/{agent}"))
+    return sorted(found)
+
+
+def _read_workspace(
+    session: Session, workspace: str, first: str, last: str
+) -> list[CostRow]:
+    prices = prices_with(session.read_config(workspace).costs.prices)
+    rows: list[CostRow] = []
+    for agent in session.objects.folders(f"costs/{workspace}"):
+        if agent != WHOLE:
+            folder = f"costs/{workspace}/{agent}"
+            days = _read_folder(session.objects, folder, first, last)
+            rows += price_rows(workspace, agent, days, prices)
+    return rows
 
 
 def _workspaces(session: Session, *, everyone: bool) -> Iterator[str]:
@@ -221,16 +248,17 @@ def _workspaces(session: Session, *, everyone: bool) -> Iterator[str]:
             yield name
 
 
-def _read_folder(objects: Objects, folder: str, first: str) -> Days:
-    """Return the days from `first` on in a folder's months."""
+def _read_folder(objects: Objects, folder: str, first: str, last: str) -> Days:
+    """Return the days from `first` to `last` in a folder's months."""
     days: Days = {}
     for month, key in months_in(objects, folder).items():
-        stored = objects.get(key) if month >= month_of_day(first) else None
+        is_wanted = month_of_day(first) <= month <= month_of_day(last)
+        stored = objects.get(key) if is_wanted else None
         if stored is None:
             continue
         for day, verbs in parse_days(stored.data, key).items():
             for verb, counts in verbs.items():
-                if day >= first:
+                if first <= day <= last:
                     add_counts(days, day, verb, counts)
     return days
 
