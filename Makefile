@@ -103,7 +103,7 @@ clean: ## remove the environments and all build output
 
 $(READY): requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install -q --no-compile --require-hashes -r requirements-dev.lock
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 

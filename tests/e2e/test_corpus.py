@@ -201,7 +201,7 @@ class TestFaces:
         questions: list[dict[str, Any]],
         capsys: pytest.CaptureFixture[str],
     ) -> None:
-        for question in questions[::9]:
+        for question in questions[::20]:
             scope = scope_of(question)
             for words, arguments in (
                 ([], {}),

@@ -101,13 +101,13 @@ def _lists(statement: Statement, prefix: str) -> bool:
 
 def _matches(pattern: str, text: str) -> bool:
     """Match IAM's wildcards: `*` is any text with slashes, `?` is one character."""
+    return _compile(pattern).fullmatch(text) is not None
+
+
+@cache  # two hundred tenants have more patterns than `re` keeps
+def _compile(pattern: str) -> re.Pattern[str]:
     parts = {"*": ".*", "?": "."}
-    return (
-        re.fullmatch(
-            "".join(parts.get(c, re.escape(c)) for c in pattern), text, re.DOTALL
-        )
-        is not None
-    )
+    return re.compile("".join(parts.get(c, re.escape(c)) for c in pattern), re.DOTALL)
 
 
 def _as_list(value: Any) -> list[str]:

@@ -58,12 +58,13 @@ def test_a_file_has_no_form_and_a_policy_of_its_own(written: WrittenPages) -> No
         assert "Content-Security-Policy" in page
 
 
-def test_writing_again_replaces_the_pages(memory: Memory, tmp_path: Path) -> None:
-    directory = tmp_path / "out"
-    first = write_pages(memory, "./memory", directory)
+def test_writing_again_replaces_the_pages(
+    memory: Memory, written: WrittenPages
+) -> None:
+    directory = written.index.parent
     (directory / "record-gone.html").write_text("old")
     again = write_pages(memory, "./memory", directory)
-    assert again == first
+    assert again == written
     assert not (directory / "record-gone.html").exists()
 
 
