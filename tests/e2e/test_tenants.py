@@ -28,7 +28,7 @@ from tests.support.internals import fetch_in_parallel
 from tests.support.policies import allows, reaches, session_statements
 from tests.support.usecase_drivers import run_plan
 from varve import Memory
-from varve.adapters.credentials.scoped import TemporaryCredentials
+from varve.adapters.credentials.scoped import TemporaryCredentials, records_policy
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.cli import main
 from varve.domain.calendar import Grain, Period
@@ -303,12 +303,22 @@ class Sessions:
 
     def __init__(self) -> None:
         self._given: dict[Scope, TemporaryCredentials] = {}
+        self._records: dict[Scope, TemporaryCredentials] = {}
 
     def of(self, scope: Scope) -> TemporaryCredentials:
         made = TemporaryCredentials(
             Tenant(scope).access_key, "secret", "token", NOW + timedelta(hours=1)
         )
         return self._given.setdefault(scope, made)
+
+    def of_records(self, scope: Scope) -> TemporaryCredentials:
+        made = TemporaryCredentials(
+            f"{Tenant(scope).access_key}.records",
+            "secret",
+            "token",
+            NOW + timedelta(hours=1),
+        )
+        return self._records.setdefault(scope, made)
 
 
 def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agents_memory(
@@ -344,6 +354,44 @@ def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agen
     assert own < {(kind, key) for _, kind, key in touched}
     assert {key.split("/")[1] for _, key in own} == {"workspaces", "ledger"}
     assert not {"PUT", "DELETE"} & {kind for kind, _ in own}
+
+
+def test_invariant_7_a_shared_memory_is_read_with_rights_to_its_records_alone(
+    town: Town,
+) -> None:
+    """A search over three agents, of which one has granted something."""
+    asker, granter, silent = town.tenants[10], town.tenants[11], town.tenants[12]
+    assert asker.scope.workspace == granter.scope.workspace
+    application = town.application.again()
+    application.use_sessions(Sessions())
+    application.memory(granter.scope).share.grant(asker.scope.agent, types=["turn"])
+    town.s3.reset()
+    agents = [granter.scope.agent, silent.scope.agent]
+    request = parse_search_request(
+        {"queryText": "Where does Dana live?", "agents": agents}
+    )
+    answer = json.dumps(application.search(asker.scope, request).to_dict())
+    assert {asker.canary, granter.canary} <= set(CANARY.findall(answer))
+    assert silent.canary not in answer
+    touched = town.s3.touched()
+    shared = f"{granter.access_key}.records"
+    assert {who for who, _, _ in touched} == {asker.access_key, shared}
+    own = session_statements(asker.scope, "AgentReaderRole")
+    lent = session_statements(granter.scope, "AgentReaderRole")
+    policy = records_policy("arn:aws:iam::1:role/r", (BUCKET, "memory"), granter.scope)
+    narrowed = json.loads(policy)["Statement"]
+    for who, kind, key in touched:
+        if who == shared:  # a session has what its role and its policy both allow
+            assert allows(lent, kind, BUCKET, key)
+            assert allows(narrowed, kind, BUCKET, key)
+        else:
+            assert allows(own, kind, BUCKET, key)
+    of_silent = {key for _, _, key in touched if f"/{silent.scope}/" in f"{key}/"}
+    assert of_silent == {f"memory/grants/{silent.scope}/grants.json"}
+    application.memory(granter.scope).share.revoke(asker.scope.agent)
+    again = json.dumps(application.search(asker.scope, request).to_dict())
+    assert granter.foreign_in(again) == {asker.canary.lower()}
+    assert granter.canary not in again
 
 
 def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(

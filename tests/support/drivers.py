@@ -140,6 +140,7 @@ class _GivenSessions(Sessions):
             credentials or self.own,
             cache_bytes,
             self.meter,
+            self._open_shared,
         )
         store.given = self.given
         if credentials is not None:

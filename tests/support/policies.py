@@ -95,7 +95,7 @@ def reaches(statements: Iterable[Statement], bucket: str, key: str) -> bool:
 def _lists(statement: Statement, prefix: str) -> bool:
     patterns = statement.get("Condition", {}).get("StringLike", {}).get("s3:prefix", [])
     return "s3:ListBucket" in _as_list(statement["Action"]) and any(
-        _matches(it, prefix) for it in patterns
+        _matches(it, prefix) for it in _as_list(patterns)
     )
 
 

@@ -363,6 +363,19 @@ def test_after_forget_nothing_of_the_user_is_seen_by_others(
     assert found.results == []
 
 
+def test_forget_takes_the_user_out_of_the_agents_grants(
+    pair: tuple[Memory, Memory],
+) -> None:
+    _, other = pair
+    tell(other, "My passport number is X1234567.", user="u-9")
+    other.share.grant("support", types=["fact"], users=["u-9", "u-1"])
+    other.share.grant("billing", types=["fact"], users=["u-9"])
+    told = other.forget(user="u-9", verify=True)
+    assert told["verification"]["proved"]
+    listed = other.share.list().granted
+    assert [(grant.to, grant.users) for grant in listed] == [("support", ("u-1",))]
+
+
 def test_metadata_is_sought_in_each_agents_own_records(
     pair: tuple[Memory, Memory],
 ) -> None:

@@ -648,12 +648,16 @@ def test_search_reads_memory_and_writes_its_costs_alone(stack: sam.Template) -> 
             "vectordb graphs profiles ledger payloads",
         ),
         ("ExtractFunction", "s3:DeleteObject", "payloads timeline"),
-        ("ForgetFunction", "s3:PutObject", "payloads timeline ledger audit costs"),
+        (
+            "ForgetFunction",
+            "s3:PutObject",
+            "payloads timeline ledger audit costs grants",
+        ),
         ("ForgetFunction", "s3:DeleteObject", "payloads timeline ledger"),
         (
             "SearchFunction",
             "s3:GetObject",
-            "vectordb graphs timeline ledger workspaces costs costs/-",
+            "vectordb graphs timeline ledger workspaces grants costs costs/-",
         ),
         ("McpFunction", "s3:PutObject", "payloads audit/*/proposals costs costs/-"),
         ("McpFunction", "s3:DeleteObject", ""),

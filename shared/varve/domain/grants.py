@@ -55,7 +55,7 @@ class Grant(StrictCamelModel):
         return tuple(name for name in self.types if name in kept)
 
     def narrow(self, where: Filter, grain: Grain) -> Filter | None:
-        """Return the filter limited to what is granted of a grain; None: nothing of it is."""
+        """Return the filter limited to the granted records of a grain; None: it has none."""
         asked = where.memory_types
         granted = self.find_types_in(grain)
         types = tuple(name for name in granted if not asked or name in asked)
@@ -82,7 +82,7 @@ class Grant(StrictCamelModel):
         return bool(user_ids) and set(user_ids) <= set(self.users)
 
     def without_user(self, user_id: str) -> "Grant | None":
-        """Return the grant without this user; None: it then names nobody else."""
+        """Return the grant without this user; None: it names no other."""
         if self.users is None or user_id not in self.users:
             return self
         users = tuple(one for one in self.users if one != user_id)

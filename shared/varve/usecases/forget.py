@@ -37,6 +37,7 @@ from varve.usecases.local import catch_up
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.proposals import Proposal, list_chosen, propose
 from varve.usecases.session import Session
+from varve.usecases.sharing import revoke_user
 
 PAUSE = timedelta(seconds=2)
 """How long it waits before another pass."""
@@ -193,6 +194,8 @@ def _erase(
         is_known = True
     passes = StepCounter("passes of the erasure", 0, progress)
     wait = _build_wait(session, request.patience, passes)
+    if selector.user:
+        revoke_user(session, selector.user)
     must_prune = bool(subject) or bool(known)
     outcome.erased = erase(session, selector, prune=must_prune, wait=wait)
     catch_up(session)

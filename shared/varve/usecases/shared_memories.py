@@ -73,7 +73,8 @@ def _open(
 def say_what_was_shared(found: SearchResponse, grants: AskedGrants) -> SearchResponse:
     """Add to an answer which other agents were searched, and which share nothing.
 
-    An agent that grants nothing and one that does not exist are told in the same words.
+    The hint has the same words for an agent that grants nothing and for one that does not
+    exist.
     """
     if not grants:
         return found

@@ -66,7 +66,7 @@ class Sessions:
         )
         self.store = self.open_store()
         self.models = self.open_models()
-        self._scoped: OrderedDict[Scope, OpenStore] = OrderedDict()
+        self._scoped: OrderedDict[tuple[Scope, str], OpenStore] = OrderedDict()
         self._lock = Lock()
         self._is_safe = False
 
@@ -107,7 +107,12 @@ class Sessions:
     ) -> OpenStore:
         """Open the store, with an agent's credentials or with the process's own."""
         return OpenStore(
-            self.settings, self.clock, credentials, cache_bytes, self.meter
+            self.settings,
+            self.clock,
+            credentials,
+            cache_bytes,
+            self.meter,
+            self._open_shared,
         )
 
     def open_models(self) -> ConfiguredModels:
@@ -249,14 +254,25 @@ class Sessions:
         )
 
     def _open_scoped(self, scope: Scope, credentials: "ScopedCredentials") -> OpenStore:
-        own = credentials.of(scope)
+        return self._keep_open((scope, "own"), credentials.of(scope))
+
+    def _open_shared(self, scope: Scope) -> OpenStore:
+        """Open a store that reads another agent's records and nothing else."""
+        if self._credentials is None:
+            return self.store
+        return self._keep_open((scope, "shared"), self._credentials.of_records(scope))
+
+    def _keep_open(
+        self, key: tuple[Scope, str], own: "TemporaryCredentials"
+    ) -> OpenStore:
+        """Return the store that is open with these credentials, or open it."""
         with self._lock:
-            store = self._scoped.get(scope)
+            store = self._scoped.get(key)
             if store is None or store.credentials is not own:
                 share = self.settings.cache_bytes // MAX_SCOPED_STORES
                 store = self.open_store(own, share)
-            self._scoped[scope] = store
-            self._scoped.move_to_end(scope)
+            self._scoped[key] = store
+            self._scoped.move_to_end(key)
             if len(self._scoped) > MAX_SCOPED_STORES:
                 self._scoped.popitem(last=False)
             return store
@@ -268,7 +284,7 @@ class Sessions:
             return None
         from varve.adapters.credentials.scoped import ScopedCredentials
 
-        return ScopedCredentials(role, self.clock)
+        return ScopedCredentials(role, self.settings.s3_location, self.clock)
 
     def _require_safe_store(self) -> None:
         """Check the endpoint once, with the process's own credentials."""
