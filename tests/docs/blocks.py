@@ -16,7 +16,7 @@ from varve.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LANGUAGES = {"python", "sh", "json", "text"}
+LANGUAGES = {"python", "sh", "sql", "json", "text"}
 OUTPUT = "output of the block above"
 NOT_RUN = "not run: "
 
@@ -104,6 +104,8 @@ class Runner:
                 self._printed = ""
                 for command in commands_of(block.text):
                     self._run_command(block, command)
+            case "sql":
+                Memory.open("./memory").sql(block.text)
             case "json":
                 json.loads(block.text)
             case "text" if block.remark == OUTPUT:

@@ -9,6 +9,7 @@ from varve.cli.elsewhere import name_other_memories
 from varve.cli.graph import format_table
 from varve.cli.output import format_count, print_result
 from varve.cli.progress import show_progress
+from varve.domain.analytics import TABLES
 
 
 def add_sql(command: argparse.ArgumentParser) -> None:
@@ -16,7 +17,7 @@ def add_sql(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "query",
         metavar="QUERY",
-        help="one SELECT over turns, facts, summaries, triples, episodes and lessons",
+        help=f"one SELECT over {', '.join(TABLES)}",
     )
 
 

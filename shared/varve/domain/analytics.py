@@ -41,15 +41,17 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class AnalyticsTable:
-    """A table's name, its own columns, and the time whose UTC month its rows belong to.
+    """A table's name, its own columns, and the column whose month its rows belong to.
 
-    `time` names one of the columns.
+    `time` names a time, whose month is taken in UTC, or a text that begins with a month.
+    `areas` are the areas of the store that the rows are read from.
     """
 
     name: str
     meaning: str
     time: str
     columns: tuple[TableColumn, ...]
+    areas: tuple[str, ...] = ("vectordb",)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,6 +99,7 @@ _TABLES = (
             TableColumn("position", _INTEGER, "Place in the conversation, from 0."),
             _MESSAGES,
         ),
+        areas=("vectordb", "graphs"),
     ),
     AnalyticsTable(
         "facts",
@@ -117,6 +120,7 @@ _TABLES = (
             _CONFIDENCE,
             _MESSAGES,
         ),
+        areas=("vectordb", "graphs"),
     ),
     AnalyticsTable(
         "summaries",
@@ -158,6 +162,7 @@ _TABLES = (
             TableColumn("user_id", _TEXT, "User of that conversation's statement."),
             TableColumn("message_ids", _TEXTS, "Messages of that statement."),
         ),
+        areas=("graphs",),
     ),
     AnalyticsTable(
         "episodes",
@@ -203,6 +208,28 @@ _TABLES = (
             TableColumn("created_at", _TIME, "When memory learnt its first version."),
             TableColumn("changed_at", _TIME, "Time of its last version."),
         ),
+    ),
+    AnalyticsTable(
+        "costs",
+        "What each verb used on each day, as `varve costs` tells it.",
+        "day",
+        (
+            TableColumn("day", _TEXT, "Day in the workspace's time zone."),
+            TableColumn("verb", _TEXT, "Verb that used it, such as `search`."),
+            TableColumn("gets", _INTEGER, "Requests that read an object."),
+            TableColumn("puts", _INTEGER, "Requests that wrote an object."),
+            TableColumn("lists", _INTEGER, "Requests that listed objects."),
+            TableColumn("deletes", _INTEGER, "Requests that deleted objects."),
+            TableColumn("bytes_read", _INTEGER, "Bytes read from the store."),
+            TableColumn("bytes_written", _INTEGER, "Bytes written to the store."),
+            TableColumn("model_calls", _INTEGER, "Calls of models."),
+            TableColumn("tokens_in", _INTEGER, "Tokens that models read."),
+            TableColumn("tokens_out", _INTEGER, "Tokens that models wrote."),
+            TableColumn("embedding_tokens", _INTEGER, "Tokens that were embedded."),
+            TableColumn("dollars", _NUMBER, "Estimated dollars at list prices."),
+            TableColumn("unpriced", _TEXTS, "Models whose price is not known."),
+        ),
+        areas=("costs",),
     ),
 )
 

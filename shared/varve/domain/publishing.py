@@ -1,6 +1,6 @@
 """What is published: its folders, the manifest of an agent, the targets of a workspace."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,26 +31,36 @@ def partition_folder(scope: Scope, table: str, month: str) -> str:
 class AgentManifest:
     """The files of one agent at a target, with the rows of each, by key.
 
-    `state` is a hash of the stores that they were made of, and `schema` the version of
-    the tables. While a run replaces the files, `state` is empty and `run` names the run.
+    `states` has for each table a hash of what its rows were made of, and `schema` is the
+    version of the tables. While a run replaces the files, `run` names it.
     """
 
-    state: str
+    states: Mapping[str, str]
     published_at: str
     files: Mapping[str, int]
     schema: int = SCHEMA_VERSION
     run: str = ""
 
-    def holds(self, state: str) -> bool:
-        """Return whether the files are those of the stores in this state."""
-        return (self.state, self.schema) == (state, SCHEMA_VERSION)
+    def is_current(self, table: str, state: str) -> bool:
+        """Return whether a table's files are those of the stores in this state."""
+        is_whole = not self.run and self.schema == SCHEMA_VERSION
+        return is_whole and self.states.get(table) == state
+
+    def files_without(self, tables: Iterable[str]) -> dict[str, int]:
+        """Return the files of all but these tables."""
+        types = tuple(f"/type={table}/" for table in tables)
+        return {
+            key: rows
+            for key, rows in self.files.items()
+            if not any(type_ in key for type_ in types)
+        }
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values; the inverse of `manifest_from_json`."""
         return {
             "schemaVersion": self.schema,
             "publishedAt": self.published_at,
-            "state": self.state,
+            "states": dict(sorted(self.states.items())),
             "run": self.run,
             "files": dict(sorted(self.files.items())),
         }
@@ -63,7 +73,7 @@ def manifest_from_json(value: Mapping[str, Any]) -> AgentManifest:
     """
     files = {str(key): int(rows) for key, rows in value["files"].items()}
     return AgentManifest(
-        state=str(value["state"]),
+        states={str(name): str(state) for name, state in value["states"].items()},
         published_at=str(value["publishedAt"]),
         files=files,
         schema=int(value["schemaVersion"]),

@@ -88,7 +88,8 @@ class DuckdbStage:
     def add(self, scope: Scope, table: AnalyticsTable, rows: Iterable[Row]) -> int:
         insert = (
             f"insert into {table.name} select $1, $2,"
-            f" strftime({table.time}, '%Y-%m'), * from incoming"
+            f" left(strftime({table.time}::timestamptz, '%Y-%m-%d'), 7), *"
+            " from incoming"
         )
         count = 0
         for batch in _batches(table, rows):

@@ -11,7 +11,7 @@ them after it.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -22,7 +22,7 @@ from varve.domain.analytics import TABLES, AnalyticsTable
 from varve.domain.calendar import iso
 from varve.domain.damage import intact
 from varve.domain.errors import Contended, Misconfigured
-from varve.domain.identity import Scope
+from varve.domain.identity import Scope, digest
 from varve.domain.publishing import (
     MANIFESTS,
     SCHEMA_KEY,
@@ -36,14 +36,16 @@ from varve.domain.publishing import (
 from varve.ports.analytics import TableStage
 from varve.ports.objects import ObjectInfo, Objects
 from varve.usecases.agents import list_agent_names
-from varve.usecases.analytics.rows import PLACES, READERS, AgentTables
+from varve.usecases.analytics.rows import READERS, AgentTables
 from varve.usecases.analytics.targets import change_targets
 from varve.usecases.contention import until_uncontended
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
 
 _NAME_DIGITS = 32
-_NOTHING_STORED = ""
+
+AreaHashes = dict[tuple[str, str], str]
+"""Hashes of what is stored, by agent and area."""
 
 
 class PublishingTools(Protocol):
@@ -115,7 +117,7 @@ def publish(
     place = tools.open_target(target)
     _put_schema(place)
     outcome = PublishOutcome(target)
-    states = read_states(session, workspace)
+    hashes = _hash_areas(session, workspace)
     agents = list_agent_names(session)
     names = sorted({*agents, *_list_published(workspace, place)})
     step = StepCounter("agents", len(names), progress)
@@ -125,8 +127,8 @@ def publish(
             _remove_agent(agent.scope, place, outcome)
             continue
         writer = _AgentPublisher(agent, place, tools, outcome)
-        state = states.get(name, _NOTHING_STORED)
-        writer.publish(state, force=name in noted.owed[target])
+        states = _read_states(session, name, hashes)
+        writer.publish(states, force=name in noted.owed[target])
     for name in noted.owed[target]:
         settle(session, target, name)
     return outcome
@@ -141,9 +143,9 @@ def republish(
     """
     scope = session.scope
     if scope.agent in _list_published(scope.workspace, place):
-        states = read_states(session, str(scope))
+        hashes = _hash_areas(session, str(scope))
         writer = _AgentPublisher(session, place, tools, outcome)
-        writer.publish(states.get(scope.agent, _NOTHING_STORED), force=True)
+        writer.publish(_read_states(session, scope.agent, hashes), force=True)
 
 
 def settle(session: Session, target: str, agent: str) -> None:
@@ -180,18 +182,29 @@ def require_there(place: Objects, target: str) -> None:
         raise Misconfigured(f"{target}: there is no {SCHEMA_KEY}; is it mounted?")
 
 
-def read_states(session: Session, folder: str) -> dict[str, str]:
-    """Return a hash of the names, sizes and times of each agent's stored objects.
+def _hash_areas(session: Session, folder: str) -> AreaHashes:
+    """Return hashes of the names, sizes and times of the agents' stored objects.
 
-    `folder` is a workspace or one agent of it. The hash changes with every write, so an
-    agent with the same hash has the same rows.
+    `folder` is a workspace or one agent of it. A hash changes with every write, so the
+    same hash means the same rows.
     """
-    hashes: defaultdict[str, Any] = defaultdict(sha256)
-    for place in PLACES:
-        for info in session.objects.list(f"{place}/{folder}"):
+    hashes: defaultdict[tuple[str, str], Any] = defaultdict(sha256)
+    areas = {area for table in TABLES.values() for area in table.areas}
+    for area in areas:
+        for info in session.objects.list(f"{area}/{folder}"):
             agent = info.key.split("/")[2]
-            hashes[agent].update(_describe(info))
-    return {name: one.hexdigest()[:_NAME_DIGITS] for name, one in hashes.items()}
+            hashes[agent, area].update(_describe(info))
+    return {key: one.hexdigest() for key, one in hashes.items()}
+
+
+def _read_states(session: Session, agent: str, hashes: AreaHashes) -> dict[str, str]:
+    """Return for each table a hash of all that an agent's rows are made of."""
+    prices = session.config.costs.prices
+    states: dict[str, str] = {}
+    for table in TABLES.values():
+        parts = [hashes.get((agent, area), "") for area in table.areas]
+        states[table.name] = digest(*parts, str(prices), length=_NAME_DIGITS)
+    return states
 
 
 def _describe(info: ObjectInfo) -> bytes:
@@ -233,21 +246,32 @@ class _AgentPublisher:
     _there: set[str] = field(default_factory=set)
     _opened: AgentManifest | None = None
 
-    def publish(self, state: str, *, force: bool = False) -> None:
+    def publish(self, states: Mapping[str, str], *, force: bool = False) -> None:
         """Write what changed, drop what went, put the manifest.
 
-        Nothing is read if the manifest is of this state, unless `force`. Raises Contended:
-        other runs published the agent meanwhile; Misconfigured, Retryable.
+        Only the tables are read whose states differ from those of the manifest, or all
+        with `force`. Raises Contended: other runs published the agent meanwhile;
+        Misconfigured, Retryable.
         """
 
         def attempt() -> None:
             manifest, etag = self._read_manifest()
-            if manifest is not None and manifest.holds(state) and not force:
+            kept: dict[str, int] = {}
+            changed = list(TABLES.values())
+            if manifest is not None and not force:
+                changed = [
+                    table
+                    for table in TABLES.values()
+                    if not manifest.is_current(table.name, states[table.name])
+                ]
+                kept = manifest.files_without(table.name for table in changed)
+            if manifest is not None and not changed:
                 self.outcome.count(manifest)
                 return
             self._opened = self._mark_opened(manifest)
             self._put_manifest(self._opened, etag)
-            fresh = self._write_files(state)
+            files = {**kept, **self._write_files(changed, kept)}
+            fresh = AgentManifest(states, iso(self.session.now), files)
             self._put_manifest(fresh, self._require_opened())
             self.outcome.published += 1
             self.outcome.count(fresh)
@@ -276,8 +300,8 @@ class _AgentPublisher:
         """Return the manifest of before, marked as opened by this run."""
         run = uuid4().hex
         if manifest is None:
-            return AgentManifest("", iso(self.session.now), {}, run=run)
-        return replace(manifest, state="", run=run)
+            return AgentManifest({}, iso(self.session.now), {}, run=run)
+        return replace(manifest, run=run)
 
     def _require_opened(self) -> str | None:
         """Return the ETag of the manifest. Raises Contended: it is another run's."""
@@ -286,17 +310,23 @@ class _AgentPublisher:
             raise self._overtaken()
         return etag
 
-    def _write_files(self, state: str) -> AgentManifest:
-        """Write and drop files; return their manifest. Raises Contended."""
+    def _write_files(
+        self, tables: Sequence[AnalyticsTable], kept: Mapping[str, int]
+    ) -> dict[str, int]:
+        """Write the tables' files, and drop all others but the kept ones.
+
+        Return the rows of each file written. Raises Contended.
+        """
         scope = self.session.scope
         self._there = {info.key for info in self.place.list(agent_folder(scope))}
         files: dict[str, int] = {}
         with self.tools.open_stage() as stage:
-            _fill(stage, self.session)
-            for table in TABLES.values():
+            own = AgentTables(self.session)
+            for table in tables:
+                stage.add(scope, table, READERS[table.name](own))
                 files |= self._write_table(stage, table)
-        self._drop(self._there - files.keys())
-        return AgentManifest(state, iso(self.session.now), files)
+        self._drop(self._there - files.keys() - kept.keys())
+        return files
 
     def _write_table(
         self, stage: TableStage, table: AnalyticsTable
@@ -325,10 +355,3 @@ class _AgentPublisher:
 def _lies_in(key: str, folder: str, kept: str) -> bool:
     """Return whether a key is of a folder's file other than the one to keep."""
     return key.startswith(f"{folder}/") and key != kept
-
-
-def _fill(stage: TableStage, session: Session) -> None:
-    """Add one agent's rows to all tables."""
-    tables = AgentTables(session)
-    for table in TABLES.values():
-        stage.add(session.scope, table, READERS[table.name](tables))

@@ -5,18 +5,20 @@ from functools import cached_property
 
 from varve.domain.analytics import Row
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
+from varve.domain.costs import CostRow, parse_days, price_rows
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import derive_lessons
+from varve.domain.prices import prices_with
 from varve.domain.record import MemoryType, Record, Store, span_of
 from varve.domain.search.query import Filter
 from varve.domain.statements.telling import CORRECTION, find_turn_id, read_corrected
 from varve.domain.triple import Op, Triple
+from varve.domain.usage import Item
 from varve.ports.records import MemoryReader
+from varve.usecases.cost_objects import months_in
 from varve.usecases.experience.rows import read_history
 from varve.usecases.session import Session
 
-PLACES = ("vectordb", "graphs")
-"""The areas of the store that the rows are read from."""
 MessageKey = tuple[str, str]
 """The ids of a conversation and of a message in it."""
 
@@ -151,6 +153,37 @@ class AgentTables:
                 max(version.at for version in lesson.versions),
             )
 
+    def read_costs(self) -> Iterator[Row]:
+        """Yield a row for each day and verb."""
+        for row in self._price_months():
+            yield (
+                row.day,
+                row.verb,
+                row.count(Item.GETS),
+                row.count(Item.PUTS),
+                row.count(Item.LISTS),
+                row.count(Item.DELETES),
+                row.count(Item.BYTES_READ),
+                row.count(Item.BYTES_WRITTEN),
+                row.count(Item.MODEL_CALLS),
+                row.count(Item.TOKENS_IN),
+                row.count(Item.TOKENS_OUT),
+                row.count(Item.EMBEDDING_TOKENS),
+                row.dollars,
+                row.unpriced,
+            )
+
+    def _price_months(self) -> Iterator[CostRow]:
+        objects = self.session.objects
+        prices = prices_with(self.session.config.costs.prices)
+        for key in months_in(objects, f"costs/{self._scope}").values():
+            stored = objects.get(key)
+            if stored is not None:
+                days = parse_days(stored.data, key)
+                yield from price_rows(
+                    self._scope.workspace, self._scope.agent, days, prices
+                )
+
     def _read_working(self, memory_type: MemoryType) -> Iterator[Record]:
         for record in self._read_store(Grain.WORKING):
             if record.memory_type is memory_type:
@@ -256,5 +289,6 @@ READERS: Mapping[str, ReadTable] = {
     "triples": AgentTables.read_triples,
     "episodes": AgentTables.read_episodes,
     "lessons": AgentTables.read_lessons,
+    "costs": AgentTables.read_costs,
 }
 """What reads the rows of each of `domain.analytics.TABLES` from one agent's stores."""
