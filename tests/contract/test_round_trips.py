@@ -209,6 +209,31 @@ def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_
     assert agent.counted(agent.search).requests == 0
 
 
+def test_a_search_over_a_shared_agent_takes_one_round_trip_more_and_reads_one_grant(
+    s3: CountingS3,
+) -> None:
+    agent = Agent(s3, "shared")
+    agent.say()
+    agent.deployment.write()
+    shares = agent.deployment.reading.memory(OTHER).share
+    shares.grant(SCOPE.agent, types=["turn"])
+
+    def both() -> None:
+        agent.search(agents=[OTHER.agent, "unknown"])
+
+    alone = agent.least(agent.search, agent.search, 1)
+    shared = agent.least(both, both, 2)
+    assert (alone.depth, shared.depth) == (1, 2)
+    assert alone.by_prefix.get("grants", 0) == 0
+    assert shared.by_prefix["grants"] == 2
+    # The other agent's stores are looked up as the own ones are.
+    assert shared.by_prefix["vectordb"] == 2 * alone.by_prefix["vectordb"]
+    shares.grant(SCOPE.agent, types=["lesson"])
+    unread = agent.least(both, both, 1)
+    assert unread.depth == 1  # no store is read for a type that is not asked for
+    assert unread.by_prefix["vectordb"] == alone.by_prefix["vectordb"]
+
+
 CONTEXT = parse_context_request({"prompt": "Which firm sent the invoice?"})
 EPISODES = parse_search_request(
     {"query_text": "an invoice", "memory_types": ["episode"]}

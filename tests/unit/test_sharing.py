@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
 from tests.support.sessions import session_over
 from tests.unit.test_experience_memory import learnt
+from tests.unit.test_look_pages import shown
 from varve import AsyncMemory, Memory, Rejected
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import Grain
@@ -23,6 +24,7 @@ from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.query import parse_search_request
+from varve.integrations.mcp_tools import Tools
 from varve.usecases import sharing
 from varve.usecases.search import search
 from varve.usecases.session import Session
@@ -433,6 +435,81 @@ def test_experience_is_shared_by_its_own_types_and_users(
     assert ask() == {("episode", "u-1")}
     other.share.grant("support", types=["lesson"], users=["u-0"])
     assert ask() == set()  # the lesson rests on other users' episodes as well
+
+
+def test_a_context_has_what_other_agents_share_and_says_whose_it_is(
+    pair: tuple[Memory, Memory],
+) -> None:
+    own, other = pair
+    tell(own, "My train leaves at nine.", user="u-1")
+    tell(other, "I am allergic to peanuts.", user="u-1")
+    tell(other, "I am allergic to shrimps.", user="u-2", talk="c-2")
+    prompt = "What food is Dana allergic to?"
+    assert "allergic" not in str(own.context(prompt, user_id="u-1"))
+    block = own.context(prompt, user_id="u-1", agents=["sales"])
+    assert "peanuts" in str(block)
+    assert "shrimps" not in str(block)
+    assert any(id_.startswith("sales/") for id_ in block.ids)
+    assert block.searched.agents == ["sales"]
+    own.configure("agents.support.search.agents", "sales")
+    assert "peanuts" in str(own.context(prompt))
+    other.share.revoke("support")
+    assert "peanuts" not in str(own.context(prompt, agents=["sales"]))
+
+
+def test_a_context_has_lessons_where_the_grant_names_them(
+    pair: tuple[Memory, Memory],
+) -> None:
+    own, other = pair
+    learnt(other)
+    prompt = "threads wait for a connection"
+
+    def count(**given_: Any) -> int:
+        return own.context(prompt, **given_).searched.lessons
+
+    assert count(agents=["sales"]) == 0
+    other.share.grant("support", types=["lesson"])
+    assert count(agents=["sales"]) > 0
+    assert count(agents=["sales"], user_id="u-0") == 0
+    assert count() == 0
+
+
+@pytest.mark.parametrize("asked", [["sales"], "sales", ["sales", "billing"]])
+def test_a_model_may_name_only_the_agents_that_the_mcp_server_offers(
+    asked: Any, pair: tuple[Memory, Memory]
+) -> None:
+    own, other = pair
+    tell(other, "I live in Porto.")
+    call = {"queryText": "Where does Dana live?", "agents": asked}
+    refused = Tools(own, None).answer("search_memory", call)
+    assert refused["error"]["field"] == "agents"
+    answer = Tools(own, None, agents=["sales"]).answer("search_memory", call)
+    if "billing" in asked:
+        assert answer["error"]["field"] == "agents"
+    else:
+        assert [one["agentId"] for one in answer["results"]] == ["sales"]
+
+
+def test_the_page_searches_other_agents_and_links_only_to_its_own_records(
+    pair: tuple[Memory, Memory],
+) -> None:
+    own, other = pair
+    tell(own, "My cat is called Biscuit.")
+    tell(other, "My dog is called Rex.")
+    page = shown(own, "search", q="What are the pets called?", agents="sales")
+    assert "shared by <bdi>sales</bdi>" in page
+    (mine, theirs) = own.search("pets called", agents=["sales"]).results
+    linked = {one.agent_id: f"/record/{one.id}" in page for one in (mine, theirs)}
+    assert linked == {"support": True, "sales": False}
+
+
+def test_a_function_takes_agents_among_the_arguments_and_no_identity(
+    pair: tuple[Memory, Memory],
+) -> None:
+    call = {"queryText": "Dana", "agents": "sales,billing"}
+    assert parse_search_request(call).agents == ["sales", "billing"]
+    with pytest.raises(Rejected, match="identity"):
+        parse_search_request({**call, "agentId": "sales"})
 
 
 def test_a_grant_says_when_it_was_made_and_both_sides_list_it(

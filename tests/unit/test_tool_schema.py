@@ -53,6 +53,17 @@ def test_no_tool_lets_a_model_name_whose_memory_it_is() -> None:
         assert name not in json.dumps(inputs)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_model_may_name_the_other_agents_that_are_offered(form: str) -> None:
+    told = describe_tools(["all"], form, ["sales", "billing"])
+    search, *others = (SCHEMAS[form](tool)["properties"] for tool in told)
+    assert "sales, billing" in search["agents"]["description"]
+    assert all("agents" not in properties for properties in others)
+    (plain,) = describe_tools(["search_memory"], form)
+    assert "agents" not in SCHEMAS[form](plain)["properties"]
+    Draft202012Validator.check_schema(SCHEMAS[form](told[0]))
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

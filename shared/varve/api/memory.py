@@ -171,15 +171,16 @@ class Memory(RecordVerbs, OutcomeRecorder):
         window_fraction: float | None = None,
         documents: Sequence[str] | None = None,
         user_id: str | None = None,
+        agents: Sequence[str] | None = None,
         now: datetime | None = None,
     ) -> ContextBlock:
         """Build the block to put before a prompt; `str()` of it is empty if nothing bears on it.
 
         `max_tokens` bounds the block (default 1,000), and so does `window_fraction`, a
         share of the model's window (`config set models.windowTokens`, else 128,000).
-        Passages of `documents` may enter it. With `user_id` only that user's memory
-        enters, and the user's profile always does. Raises Rejected: names the
-        argument; Misconfigured, Retryable.
+        Passages of `documents` may enter it, and what other `agents` share with this one.
+        With `user_id` only that user's memory enters, and the user's profile always does.
+        Raises Rejected: names the argument; Misconfigured, Retryable.
         """
         from varve.usecases.context import context
 
@@ -189,6 +190,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
             "window_fraction": window_fraction,
             "documents": documents,
             "user_id": user_id,
+            "agents": agents,
         }
         request = parse_context_request(without_missing(given))
         with self._open(now) as session:

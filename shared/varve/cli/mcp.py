@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from varve.api.memory import Memory
+from varve.cli.entries import AddNames
 from varve.cli.output import say
 from varve.domain.errors import Misconfigured, Rejected
 
@@ -26,6 +27,13 @@ def add_mcp(command: argparse.ArgumentParser) -> None:
         "--user",
         metavar="U",
         help="user whose words are stored; search finds memories of this user only",
+    )
+    command.add_argument(
+        "--agents",
+        metavar="A,…",
+        action=AddNames,
+        help="other agents that a model may name in a search, commas between; may be "
+        "repeated; default: none",
     )
     command.add_argument(
         "--http",
@@ -62,7 +70,8 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
     from varve.integrations.mcp_tools import Tools
 
     session = None if options.http else f"mcp-{uuid4().hex}"
-    tools = Tools(memory, options.user, conversation_id=session)
+    agents = options.agents or ()
+    tools = Tools(memory, options.user, conversation_id=session, agents=agents)
     memory.check()  # a bad store is told now, not at the first call
     try:
         if options.http:

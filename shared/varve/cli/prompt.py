@@ -8,6 +8,7 @@ from typing import Any
 from varve.api.memory import Memory
 from varve.cli.elsewhere import name_other_memories
 from varve.cli.output import format_count, print_result, say
+from varve.cli.reading import add_agents
 from varve.domain.errors import Rejected
 
 
@@ -29,6 +30,7 @@ def add_context(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--user", metavar="U", dest="user_id", help="only memories of this user"
     )
+    add_agents(command)
     command.add_argument(
         "--document",
         metavar="FILE",
@@ -47,6 +49,7 @@ def context(options: argparse.Namespace, memory: Memory) -> None:
         window_fraction=options.window_fraction,
         user_id=options.user_id,
         documents=[_read_text(name) for name in options.documents],
+        agents=options.agents,
     )
     if block.empty and not options.json:
         say(f"nothing to inject: {block.reason}")

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from varve.domain.conversation import Reference
+from varve.domain.conversation import PathId, Reference
 from varve.domain.errors import Rejected
 from varve.domain.search.answer import Understood
-from varve.domain.search.query import IDENTITY_NAMES, spellings
+from varve.domain.search.query import IDENTITY_NAMES, MAX_AGENTS, spellings
 from varve.domain.validation import StrictCamelModel, rejected, valid_text
 
 DEFAULT_TOKENS = 1_000
@@ -32,7 +32,8 @@ class ContextRequest(StrictCamelModel):
 
     The block has at most `max_tokens`, and at most `window_fraction` of the model's
     window of `window_tokens`. With `user_id`, only that user's memory may enter the
-    block, and the user's profile always does. Passages of `documents` may enter it too.
+    block, and the user's profile always does. Passages of `documents` may enter it too,
+    and so may what the other `agents` share with this one.
     """
 
     prompt: Annotated[str, Field(max_length=MAX_PROMPT_CHARACTERS)]
@@ -41,6 +42,7 @@ class ContextRequest(StrictCamelModel):
     window_tokens: Annotated[int | None, Field(ge=1, le=100_000_000)] = None
     user_id: Reference | None = None
     documents: Annotated[tuple[Document, ...], Field(max_length=MAX_DOCUMENTS)] = ()
+    agents: Annotated[tuple[PathId, ...], Field(max_length=MAX_AGENTS)] = ()
 
     @property
     def budget(self) -> int:
@@ -77,7 +79,8 @@ class ContextSearched(StrictCamelModel):
     `records` counts the records in `grains`; `attributes`, `triples`, `passages` and
     `lessons` count the other candidates. `entities` are the graph's entities that the
     prompt names. `naming` and `reranking` report on the optional models: `off`, `done`,
-    or the reason why the context did without.
+    or the reason why the context did without. `agents` are the other agents whose memory
+    was read.
     """
 
     grains: list[str]
@@ -90,6 +93,7 @@ class ContextSearched(StrictCamelModel):
     lessons: int
     naming: str
     reranking: str
+    agents: list[str]
 
 
 class ContextBlock(StrictCamelModel):
@@ -97,9 +101,9 @@ class ContextBlock(StrictCamelModel):
 
     `head` is the text's beginning. It changes only with the profile and the limit, and an
     empty block has it too; `head_hash` identifies it. `ids` are the ids of the block's
-    entries, in their order; `also_in` has the ids of the records folded into an entry, by the
-    entry's id. `tokens` is the text's length. `reason` says why a block is
-    empty.
+    entries, in their order (`agent/id` for another agent's); `also_in` has the ids of the
+    records folded into an entry, by the entry's id. `tokens` is the text's length.
+    `reason` says why a block is empty.
     """
 
     text: str

@@ -39,7 +39,7 @@ from varve.integrations.mcp_resources import (
     read_resource,
 )
 from varve.integrations.mcp_tools import INSTRUCTIONS, Tools
-from varve.integrations.tool_definitions import DEFINITIONS
+from varve.integrations.tool_definitions import offer_agents
 
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
@@ -61,7 +61,7 @@ def build_server(tools: Tools) -> Server[Any]:
     """Return the server of some tools; it answers one call at a time."""
     one_at_a_time = anyio.CapacityLimiter(1)
     listed = ListToolsResult.model_validate(
-        {"tools": [tool.as_mcp() for tool in DEFINITIONS]}
+        {"tools": [tool.as_mcp() for tool in offer_agents(tools.agents)]}
     )
 
     async def run(work: Callable[[], Any]) -> Any:

@@ -4,7 +4,7 @@ The server's owner chooses workspace, agent and user; a model's arguments never 
 Shapes: Model Context Protocol, "Tools".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from varve.api.memory import Memory
 from varve.domain.errors import Rejected, VarveError
-from varve.domain.identity import digest, reference
-from varve.domain.search.query import spellings
+from varve.domain.identity import digest, path_id, reference
+from varve.domain.search.query import spellings, split_names
 from varve.domain.validation import rejected
 from varve.integrations import tool_models as models
 from varve.integrations.search_tool import (
@@ -37,7 +37,8 @@ class Tools:
 
     `conversation_id` names the conversation of remembered messages that name none. By
     default that is one for each user and day, because HTTP clients have no session.
-    Raises Rejected: the user is not a valid id.
+    `agents` are the other agents that a search may name; the model can name no others.
+    Raises Rejected: the user or an agent is not a valid id.
     """
 
     def __init__(
@@ -46,8 +47,10 @@ class Tools:
         user_id: str | None,
         *,
         conversation_id: str | None = None,
+        agents: Sequence[str] = (),
     ) -> None:
         self.memory = memory
+        self.agents = tuple(path_id(agent, "--agents") for agent in agents)
         self.user_id = None if user_id is None else reference(user_id, "--user")
         self._conversation_id = conversation_id
         self._answers: Mapping[str, Callable[[Mapping[str, Any]], Json]] = {
@@ -63,13 +66,21 @@ class Tools:
 
         If the call fails, the answer is an `error` with type and reason.
         """
-        if name == NAME:
-            return answer_search(self.memory, self.user_id, arguments)
         try:
+            if name == NAME:
+                self._require_offered(arguments.get("agents"))
+                return answer_search(self.memory, self.user_id, arguments)
             answer: Json = shorten(self._answers[name](arguments))
         except VarveError as error:
             return describe_error(error)
         return answer
+
+    def _require_offered(self, asked: object) -> None:
+        """Raise Rejected if a model names agents that the server's owner does not offer."""
+        names = split_names(asked) if isinstance(asked, str) and asked else asked or []
+        if not isinstance(names, list) or not {*map(str, names)} <= {*self.agents}:
+            offered = ", ".join(self.agents) or "none"
+            raise Rejected("agents", f"names others than this server offers: {offered}")
 
     def require_own(self, record_id: str) -> None:
         """Raise Rejected if there is no such record, or it is another user's."""

@@ -4,8 +4,8 @@ Shapes: OpenAI, "Function calling"; Anthropic, "Tool use"; Amazon Bedrock AgentC
 "Lambda function targets"; Model Context Protocol, "Tools".
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -25,7 +25,8 @@ class ToolDefinition:
     """One tool: its name and description for a model, and its input and output.
 
     Of a tool that writes, `writes` says so: it adds, deletes nothing, and does nothing
-    again if it is called again.
+    again if it is called again. `agents` are the other agents whose memory a model may
+    ask for.
     """
 
     name: str
@@ -34,6 +35,21 @@ class ToolDefinition:
     arguments: type[BaseModel]
     answer: type[BaseModel]
     writes: bool = False
+    agents: tuple[str, ...] = ()
+
+    def _describe_input(self, *, rich: bool) -> Json:
+        """Return the schema of the arguments; `rich` has choices and ranges."""
+        schema = describe_arguments(self.arguments, rich=rich)
+        if self.agents:
+            names: Json = {"type": "string"}
+            if rich:
+                names["enum"] = list(self.agents)
+            schema["properties"]["agents"] = {
+                "type": "array",
+                "description": f"{_AGENTS}: {', '.join(self.agents)}",
+                "items": names,
+            }
+        return schema
 
     def as_openai(self) -> Json:
         """Return the tool as OpenAI's chat completions take it."""
@@ -42,7 +58,7 @@ class ToolDefinition:
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": describe_arguments(self.arguments, rich=True),
+                "parameters": self._describe_input(rich=True),
             },
         }
 
@@ -51,7 +67,7 @@ class ToolDefinition:
         return {
             "name": self.name,
             "description": self.description,
-            "input_schema": describe_arguments(self.arguments, rich=True),
+            "input_schema": self._describe_input(rich=True),
         }
 
     def as_bedrock(self) -> Json:
@@ -59,7 +75,7 @@ class ToolDefinition:
         return {
             "name": self.name,
             "description": self.description,
-            "inputSchema": describe_arguments(self.arguments),
+            "inputSchema": self._describe_input(rich=False),
         }
 
     def as_mcp(self) -> Json:
@@ -68,12 +84,13 @@ class ToolDefinition:
             "name": self.name,
             "title": self.title,
             "description": self.description,
-            "inputSchema": describe_arguments(self.arguments, rich=True),
+            "inputSchema": self._describe_input(rich=True),
             "outputSchema": describe_answer(self.answer),
             "annotations": _ADDING if self.writes else _READING,
         }
 
 
+_AGENTS = "Other agents whose memory to search as well"
 _READING: Json = {"readOnlyHint": True, "openWorldHint": False}
 _ADDING: Json = {
     "readOnlyHint": False,
@@ -135,12 +152,24 @@ FORMS: Mapping[str, Callable[[ToolDefinition], Json]] = {
 }
 
 
-def describe_tools(names: Iterable[str], form: str) -> list[Json]:
+def offer_agents(agents: Sequence[str]) -> list[ToolDefinition]:
+    """Return all tools; `search_memory` lets a model name these other agents."""
+    offered = []
+    for tool in DEFINITIONS:
+        is_search = tool.name == NAME
+        offered.append(replace(tool, agents=tuple(agents)) if is_search else tool)
+    return offered
+
+
+def describe_tools(
+    names: Iterable[str], form: str, agents: Sequence[str] = ()
+) -> list[Json]:
     """Return the definitions of these tools in one form; `all` names every tool.
 
+    `agents` are other agents that a model may name in a search.
     Raises Rejected: there is no such tool.
     """
-    by_name = {tool.name: tool for tool in DEFINITIONS}
+    by_name = {tool.name: tool for tool in offer_agents(agents)}
     wanted: dict[str, ToolDefinition] = {}
     for name in names:
         if name == "all":

@@ -47,6 +47,12 @@ from varve.usecases.gathering import (
     report_searched,
 )
 from varve.usecases.session import Session
+from varve.usecases.shared_memories import (
+    AskedGrants,
+    open_shared,
+    start_reading_configured_grants,
+    start_reading_grants,
+)
 from varve.usecases.superseded import drop_superseded_attributes
 from varve.usecases.views import View
 
@@ -64,21 +70,28 @@ BALANCE = 0.6
 def context(session: Session, request: ContextRequest) -> ContextBlock:
     """Build the block for a prompt; empty if nothing in memory bears on it.
 
-    If the request names a user, only that user's memory enters.
+    If the request names a user, only that user's memory enters. What other agents share
+    enters if the request or the configuration names them.
     Raises Rejected, Misconfigured, Retryable.
     """
+    grants = start_reading_grants(session, request.agents)
     user = request.user_id or DEFAULT_USER
     profile = session.views.start(
         partial(session.profiles.entries, session.scope, user)
     )
-    answer = partial(_answer_view, session, request, profile)
+    answer = partial(_answer_view, session, request, profile, grants)
     return session.views.answer(session, SearchRequest(), answer, STORES)
 
 
 def _answer_view(
-    session: Session, request: ContextRequest, profile: Profile, view: View
+    session: Session,
+    request: ContextRequest,
+    profile: Profile,
+    grants: AskedGrants,
+    view: View,
 ) -> ContextBlock:
     session = session.with_config(view.config)
+    grants = grants or start_reading_configured_grants(session, request.agents)
     models = session.models
     sources = Sources(
         reader=view.reader,
@@ -89,6 +102,7 @@ def _answer_view(
         finder=models.entity_finder(view.config),
         reranker=models.reranker(view.config),
         most_lessons=view.config.experience.block_lessons,
+        shared=open_shared(session, grants, STORES),
     )
     # Filtered as memory's own words are, and before a model sees them.
     filtered = request.model_copy(

@@ -27,12 +27,16 @@ from varve.domain.triple import Triple
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
-from varve.usecases.experience.learnt import read_user_lessons
+from varve.usecases.experience.learnt import (
+    read_granted_lessons,
+    read_user_lessons,
+)
 from varve.usecases.find import Stock
 from varve.usecases.ledger import Ledger
-from varve.usecases.lookup import Lookup
+from varve.usecases.lookup import Lookup, SharedMemory
 from varve.usecases.origins import Origin, find_origins, triple_entry_id
 from varve.usecases.search import look_up
+from varve.usecases.shared_memories import name_agents
 from varve.usecases.superseded import drop_superseded_triples
 
 MAX_FOUND = 40
@@ -54,7 +58,8 @@ class Sources:
 
     `profile` reads every statement of the user, or of the default user if the request
     names none. Of the agent's lessons at most `most_lessons` enter, the nearest first.
-    Without a finder or reranker, neither model is called.
+    Without a finder or reranker, neither model is called. `shared` are the memories of
+    other agents.
     """
 
     reader: MemoryReader
@@ -65,6 +70,7 @@ class Sources:
     finder: EntityFinder | None = None
     reranker: Reranker | None = None
     most_lessons: int = 0
+    shared: Sequence[SharedMemory] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,7 @@ class Candidates:
     the entity finder: `off`, `done` or the reason of its failure. `origins` tell where
     the words of profile, records and triples come from, by the entries' ids. `bearing`
     are the ids of the statements that bear on the prompt whatever their likeness is.
+    `agents` are the other agents whose memory was read.
     """
 
     profile: list[Entry]
@@ -87,6 +94,7 @@ class Candidates:
     response: SearchResponse | None = None
     origins: Mapping[str, Origin] = field(default_factory=dict)
     bearing: frozenset[str] = frozenset()
+    agents: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +154,7 @@ def gather_candidates(
         response=response,
         origins=find_origins(statements, response.results, known, triples),
         bearing=_find_bearing(response, prompt),
+        agents=[memory.scope.agent for memory in sources.shared],
     )
 
 
@@ -170,12 +179,13 @@ def _find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
 
 
 def _select_lessons(question: ContextQuestion, sources: Sources) -> list[Entry]:
-    """Return the agent's lessons; if the request names a user, only that user's."""
+    """Return the lessons to show; if the request names a user, only that user's."""
     if not sources.most_lessons:
         return []
-    known = read_user_lessons(
-        question.scope, question.request.user_id, reader=sources.reader
-    )
+    user = question.request.user_id
+    known = read_user_lessons(question.scope, user, reader=sources.reader)
+    for memory in sources.shared:
+        known += read_granted_lessons(memory, user)
     nearest = select_lessons(
         known, sources.most_lessons, sources.embedder.embed, situation=question.prompt
     )
@@ -223,8 +233,10 @@ def _look_up(
         reader=sources.reader,
         ledger=sources.ledger,
         embedder=sources.embedder,
+        shared=sources.shared,
     )
-    return look_up(lookup, SearchRequest.model_validate({**given, **limits}))
+    found = look_up(lookup, SearchRequest.model_validate({**given, **limits}))
+    return name_agents(found, question.scope)
 
 
 def _find_names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], str]:
@@ -358,4 +370,5 @@ def report_searched(candidates: Candidates, reranking: str) -> ContextSearched:
         lessons=len(candidates.lessons),
         naming=candidates.naming,
         reranking=reranking,
+        agents=candidates.agents,
     )

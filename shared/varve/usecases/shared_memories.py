@@ -6,7 +6,7 @@ from functools import cache, partial
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
 from varve.domain.record import GRAINS
-from varve.domain.search.answer import SearchResponse
+from varve.domain.search.answer import Result, SearchResponse
 from varve.usecases.lookup import SharedMemory
 from varve.usecases.session import Session
 from varve.usecases.sharing import read_grant
@@ -58,6 +58,8 @@ def open_shared(
             continue
         scope = Scope(session.scope.workspace, agent)
         granted = tuple(store for store in stores if grant.find_types_in(store))
+        if not granted:
+            continue
         work = partial(_open, session, scope, grant, granted)
         opening.append(session.views.start(work))
     return [finish() for finish in opening]
@@ -87,3 +89,22 @@ def say_what_was_shared(found: SearchResponse, grants: AskedGrants) -> SearchRes
         hint = f"{hint} {nothing}" if hint else nothing
     searched = found.searched.model_copy(update={"agents": shared})
     return found.model_copy(update={"searched": searched, "hint": hint})
+
+
+def name_agents(found: SearchResponse, scope: Scope) -> SearchResponse:
+    """Put the agent's name before the ids of other agents' results: `agent/id`.
+
+    Two agents may have records and conversations of the same id.
+    """
+    results = [_name_agent(result, scope.agent) for result in found.results]
+    return found.model_copy(update={"results": results})
+
+
+def _name_agent(result: Result, own: str) -> Result:
+    agent = result.agent_id
+    if agent in (None, own):
+        return result
+    ids = {"id": result.id, "conversation_id": result.conversation_id}
+    ids |= {"superseded_by": result.superseded_by}
+    named = {name: id_ and f"{agent}/{id_}" for name, id_ in ids.items()}
+    return result.model_copy(update=named)

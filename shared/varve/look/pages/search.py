@@ -5,6 +5,7 @@ from typing import Any
 
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
+from varve.domain.search.query import split_names
 from varve.look.links import target
 from varve.look.visit import PageView, Visit
 
@@ -56,7 +57,8 @@ def show_search(visit: Visit) -> PageView:
         "grains": ["auto", *Grain],
         "types": TYPES,
         "response": None,
-        "bars": {},
+        "bars": [],
+        "agent": visit.memory.scope.agent,
         "block": None,
         "problem": None,
         "signals": SIGNALS,
@@ -75,16 +77,20 @@ def _answer(visit: Visit, question: str) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         argument: visit.where.option(name) or None for name, argument in FILTERS.items()
     }
+    named = visit.where.option("agents")
+    agents = split_names(named) if named else None
     try:
-        response = visit.memory.search(question or None, explain=True, **arguments)
+        response = visit.memory.search(
+            question or None, explain=True, agents=agents, **arguments
+        )
         answer: dict[str, Any] = {"response": response.to_dict()}
         if question:
-            block = visit.memory.context(question, user_id=visit.user)
+            block = visit.memory.context(question, user_id=visit.user, agents=agents)
             answer["block"] = block
     except Rejected as error:
         return {"problem": str(error)}
     results = answer["response"]["results"]
-    answer["bars"] = {one["id"]: draw_signals(one["why"]) for one in results}
+    answer["bars"] = [draw_signals(one["why"]) for one in results]
     return answer
 
 

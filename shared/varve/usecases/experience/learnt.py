@@ -1,5 +1,7 @@
 """An agent's lessons, limited to one user's experience if a user is named."""
 
+from dataclasses import replace
+
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.experience.rows import lesson_from
@@ -7,6 +9,7 @@ from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
 from varve.ports.records import MemoryReader
 from varve.usecases.experience.rows import read_rows
+from varve.usecases.lookup import SharedMemory
 
 
 def read_user_lessons(
@@ -16,6 +19,23 @@ def read_user_lessons(
     return derive_lessons(
         limit_to_user(History(read_rows(scope, reader=reader)), user_id)
     )
+
+
+def read_granted_lessons(memory: SharedMemory, user_id: str | None) -> list[Lesson]:
+    """Return the lessons that another agent shares; their ids begin with its name."""
+    if "lesson" not in memory.grant.types or not memory.grant.includes(user_id):
+        return []
+    history = limit_to_user(History(read_granted_rows(memory)), user_id)
+    return [
+        replace(lesson, id=f"{memory.scope.agent}/{lesson.id}")
+        for lesson in derive_lessons(history)
+    ]
+
+
+def read_granted_rows(memory: SharedMemory) -> list[Record]:
+    """Return the rows of another agent's experience that belong to the granted users."""
+    rows = read_rows(memory.scope, reader=memory.reader)
+    return [row for row in rows if memory.grant.includes_all(find_owners(row))]
 
 
 def limit_to_user(history: History, user_id: str | None) -> History:

@@ -28,7 +28,7 @@ from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.text import estimated_tokens
 from varve.ports.models import Embedder
 from varve.ports.search import word_embedding
-from varve.usecases.experience.learnt import find_owners, rests_on
+from varve.usecases.experience.learnt import read_granted_rows, rests_on
 from varve.usecases.experience.rows import read_rows, year_of
 from varve.usecases.lookup import Lookup
 
@@ -111,9 +111,7 @@ def _open_searches(
         grant = memory.grant
         types = grant.find_experience(wanted)
         if types and grant.includes(request.user_id):
-            rows = read_rows(memory.scope, reader=memory.reader)
-            granted = (row for row in rows if grant.includes_all(find_owners(row)))
-            yield open_search(grant.agent, granted, types)
+            yield open_search(grant.agent, read_granted_rows(memory), types)
 
 
 def _wanted_types(request: SearchRequest) -> frozenset[str]:
