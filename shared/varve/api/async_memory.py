@@ -108,6 +108,8 @@ class AsyncMemory:
     publish = run_in_thread(Memory.publish)
     sql = run_in_thread(Memory.sql)
     costs = run_in_thread(Memory.costs)
+    diagnose = run_in_thread(Memory.diagnose)
+    report = run_in_thread(Memory.report)
     workspaces = run_in_thread(Memory.workspaces)
 
     @property

@@ -16,6 +16,8 @@ from varve.wiring.sessions import Sessions
 
 if TYPE_CHECKING:
     from varve.domain.costs import Costs
+    from varve.domain.diagnosis import Diagnosis
+    from varve.domain.monthly_report import MonthlyReport
 
 
 class OwnerVerbs:
@@ -278,6 +280,31 @@ class OwnerVerbs:
         self.sessions.costs.fold()
         with self._open_owner() as session:
             return read_costs(session, since, everyone=everyone)
+
+    def diagnose(self, *, asks_models: bool = True) -> "Diagnosis":
+        """Examine the store, its bucket, queues, role, clock, models, formats and backlog.
+
+        With `asks_models` each configured model gets one short request. Errors are
+        findings. Nothing but a probe object of the endpoint is written.
+        """
+        from varve.usecases.diagnose import diagnose
+        from varve.wiring.surroundings import ProcessSurroundings
+
+        surroundings = ProcessSurroundings(self.sessions)
+        with self._open_owner() as session:
+            return diagnose(session, surroundings, asks_models=asks_models)
+
+    def report(self, month: str) -> "MonthlyReport":
+        """Report a calendar month of the workspace, such as `2026-10`.
+
+        The figures count what memory still holds of the month; retention and erasure
+        have taken the rest. Raises Rejected: `month`; Retryable.
+        """
+        from varve.usecases.report import report
+
+        self.sessions.costs.fold()
+        with self._open_owner() as session:
+            return report(session, month, self.sessions.open_stage)
 
     def workspaces(self) -> list[str]:
         """Return the names of the store's workspaces that have stored anything.

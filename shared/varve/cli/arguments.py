@@ -11,6 +11,7 @@ from varve.cli.analytics import add_publish, add_sql
 from varve.cli.completion import add_completion
 from varve.cli.costs import add_costs
 from varve.cli.demo import add_demo
+from varve.cli.doctor import add_doctor
 from varve.cli.evaluation import add_eval
 from varve.cli.experience import add_answers, add_episode, add_recall
 from varve.cli.forgetting import add_forget
@@ -23,6 +24,7 @@ from varve.cli.mcp import add_mcp
 from varve.cli.operations import add_dlq
 from varve.cli.prompt import add_context, add_profile
 from varve.cli.reading import add_search, add_show
+from varve.cli.report import add_report
 from varve.cli.sharing import add_share
 from varve.cli.telling import add_correct, add_remember
 from varve.cli.tool_schema import add_tool_schema
@@ -60,6 +62,12 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ),
     ("config", "show or set the workspace's configuration", add_config),
     ("costs", "show what agents have used, with estimated dollars", add_costs),
+    (
+        "doctor",
+        "examine store, queues, role, clock and models, and say what mends them",
+        add_doctor,
+    ),
+    ("report", "print a workspace's month as Markdown", add_report),
     ("graph", "query the knowledge graph with SQL, or show it", add_graph),
     ("sql", "query the tables of the workspace's agents with SQL", add_sql),
     ("publish", "write the workspace's tables as Parquet files", add_publish),

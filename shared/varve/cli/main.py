@@ -25,6 +25,7 @@ from varve.cli.arguments import build_parser
 from varve.cli.completion import print_completion
 from varve.cli.costs import costs, fold_costs
 from varve.cli.demo import demo
+from varve.cli.doctor import doctor
 from varve.cli.evaluation import evaluate
 from varve.cli.forgetting import forget
 from varve.cli.graph import graph
@@ -36,6 +37,7 @@ from varve.cli.mcp import serve
 from varve.cli.opening import fill_in_user, open_memory
 from varve.cli.operations import dlq
 from varve.cli.output import say
+from varve.cli.report import report
 from varve.cli.sharing import share
 from varve.cli.tool_schema import tool_schema
 from varve.domain.errors import Misconfigured, Rejected, VarveError
@@ -111,6 +113,7 @@ COMMANDS: dict[str, Run] = {
     "correct": _on_memory(telling.correct),
     "demo": demo,
     "dlq": dlq,
+    "doctor": _on_memory(doctor),
     "episode": _on_memory(experience.episode),
     "eval": _on_memory(evaluate),
     "export": _on_memory(transfer.export),
@@ -125,6 +128,7 @@ COMMANDS: dict[str, Run] = {
     "publish": _on_memory(analytics.publish),
     "recall": _on_memory(experience.recall),
     "remember": _on_memory(telling.remember),
+    "report": _on_memory(report),
     "reembed": _on_memory(transfer.reembed),
     "search": _on_memory(reading.search),
     "share": _on_memory(share),

@@ -176,20 +176,23 @@ class Sessions:
         return SqsDeadLetters(queue)
 
     @cached_property
-    def dead_letter_boxes(self) -> Mapping[str, "DeadLetterBox"]:
-        """The dead letters of each queue that the settings name: ingest, write, summary."""
-        from varve.adapters.queues.dead_letters import SqsDeadLetterBox
-
+    def queues(self) -> Mapping[str, "SqsQueue"]:
+        """The queues that the settings name: ingest, write, summary."""
         urls = {
             "ingest": self.settings.ingest_queue_url,
             "write": self.settings.write_queue_url,
             "summary": self.settings.summary_queue_url,
         }
         return {
-            name: SqsDeadLetterBox(open_queue(url, "", self.meter))
-            for name, url in urls.items()
-            if url
+            name: open_queue(url, "", self.meter) for name, url in urls.items() if url
         }
+
+    @cached_property
+    def dead_letter_boxes(self) -> Mapping[str, "DeadLetterBox"]:
+        """The dead letters of each queue that the settings name."""
+        from varve.adapters.queues.dead_letters import SqsDeadLetterBox
+
+        return {name: SqsDeadLetterBox(queue) for name, queue in self.queues.items()}
 
     @cached_property
     def inspector(self) -> "StoreInspector":

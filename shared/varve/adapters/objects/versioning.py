@@ -1,6 +1,8 @@
-"""The versioning state of an S3 bucket, which decides whether deletion is physical."""
+"""What an S3 bucket says of itself: its versioning, and the time of its server."""
 
 from contextlib import closing
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 
 import boto3
 
@@ -22,3 +24,16 @@ def read_bucket_versioning(bucket: str) -> str:
             return str(answer.get("Status", "Disabled"))
     except Misconfigured:
         return "Unknown"
+
+
+def read_bucket_time(bucket: str) -> datetime:
+    """Return the time of the bucket's server, in UTC and whole seconds.
+
+    Raises Misconfigured: there is no such bucket, or no right to it; Retryable.
+    """
+    with (
+        translate_aws_errors(f"bucket {bucket}"),
+        closing(boto3.client("s3")) as client,
+    ):
+        answer = client.head_bucket(Bucket=bucket)
+    return parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])

@@ -29,14 +29,26 @@ def last(scope: Scope, *, objects: Objects) -> dict[str, Any] | None:
     """
     # The names begin with the time, and objects are listed in order.
     keys = [info.key for info in objects.list(_folder(scope))]
-    stored = objects.get(keys[-1]) if keys else None
+    return _read(keys[-1], objects) if keys else None
+
+
+def of_month(scope: Scope, month: str, *, objects: Objects) -> list[dict[str, Any]]:
+    """Return the erasures of a UTC month such as `2026-10`, as `last` does."""
+    begin = f"{_folder(scope)}/{month}"
+    keys = [info.key for info in objects.list(_folder(scope))]
+    read = [_read(key, objects) for key in keys if key.startswith(begin)]
+    return [one for one in read if one is not None]
+
+
+def _read(key: str, objects: Objects) -> dict[str, Any] | None:
+    stored = objects.get(key)
     if stored is None:
         return None
-    with intact(keys[-1]):
+    with intact(key):
         body = json.loads(stored.data)
         proof = body["verification"]
         return {
-            "receipt": keys[-1],
+            "receipt": key,
             "forgottenAt": str(body["forgottenAt"]),
             "complete": bool(body["complete"]),
             "proved": _proved(proof["proved"]) if proof else None,
