@@ -1,4 +1,4 @@
-"""A workspace's month: what was told, learnt, erased and paid, for its operator."""
+"""A workspace's month for its operator: words, knowledge, erasures and costs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
