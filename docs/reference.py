@@ -60,6 +60,8 @@ KEYS = {
     "search.halfLifeDays": "Days in which a memory's recency halves.",
     "summaries.scope": "Whether a summary is made of one user's messages or of all of "
     "an agent's. With `agent`, a search for one user finds no summaries of several.",
+    "analytics.searches": "Whether each question of a search is logged, with a hash of it or "
+    "with its words.",
     "experience.gapMinutes": "Minutes of silence after which a new episode begins.",
     "experience.likeness": "Cosine below which a message begins a new episode.",
     "experience.window": "Messages that a new message is compared with.",

@@ -26,6 +26,7 @@ def count_costs(metrics: Metrics, opened: Sessions) -> None:
         microdollars = round(dollars * 1_000_000)
         metrics.add_metric("EstimatedMicrodollars", MetricUnit.Count, microdollars)
     opened.costs.finish()
+    opened.searches.finish()
 
 
 def fold_costs(logger: Logger, metrics: Metrics, opened: Sessions) -> None:

@@ -51,6 +51,7 @@ AREAS = (
     "ledger/due/daily/2026-03-02/{}/{}/t",
     "ledger/marks/{}/{}/daily/2026-03-02/t",
     "payloads/{}/{}/x.json",
+    "searches/{}/{}/2026-03-02/x.jsonl",
     "profiles/{}/{}/u.json",
     "timeline/{}/{}/2026-03-02/c-1/x.jsonl",
     "vectordb/{}/{}/daily/memories.lance/x",

@@ -61,6 +61,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
             then="roll the release back",
         )
         memory.summarize()
+        memory.configure("analytics.searches", "words")
+        memory.search("green giraffes of Patagonia")
         put_costs(memory, "2026-03", {str(Item.PUTS): 40, str(Item.GETS): 90})
         put_costs(memory, "2026-04", {str(Item.PUTS): 7})
     return memory

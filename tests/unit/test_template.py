@@ -605,9 +605,12 @@ def test_cached_stores_fit_on_the_functions_disks_during_a_compaction(
 
 
 _COSTS = {"memory/costs/*", "memory/costs/-/*"}
+_NOTED = ("/memory/costs/", "/memory/searches/")
 
 
-def test_search_reads_memory_and_writes_its_costs_alone(stack: sam.Template) -> None:
+def test_search_reads_memory_and_writes_costs_and_questions_alone(
+    stack: sam.Template,
+) -> None:
     actions = {
         action
         for it in _allowed(stack, "SearchFunction")
@@ -618,8 +621,10 @@ def test_search_reads_memory_and_writes_its_costs_alone(stack: sam.Template) -> 
     statements = reader["PolicyDocument"]["Statement"]
     writing = [it for it in statements if {*_listed(it["Action"])} - reading]
     assert [it["Sid"] for it in writing] == ["CountForOneAgent"]
-    assert all("/memory/costs/" in arn["Fn::Sub"] for arn in writing[0]["Resource"])
-    assert _reached(stack, "SearchFunction", "s3:PutObject") <= _COSTS
+    for arn in writing[0]["Resource"]:
+        assert any(area in arn["Fn::Sub"] for area in _NOTED)
+    reached = _reached(stack, "SearchFunction", "s3:PutObject")
+    assert reached <= {*_COSTS, "memory/searches/*"}
     logging = {"logs:CreateLogStream", "logs:PutLogEvents"}
     assert actions <= reading | logging | {"s3:PutObject"}
 
@@ -633,7 +638,11 @@ def test_search_reads_memory_and_writes_its_costs_alone(stack: sam.Template) -> 
             "vectordb workspaces ledger payloads timeline audit costs costs/-",
         ),
         ("SummarizeFunction", "s3:PutObject", "ledger payloads costs costs/-"),
-        ("SummarizeFunction", "s3:DeleteObject", "ledger timeline payloads costs"),
+        (
+            "SummarizeFunction",
+            "s3:DeleteObject",
+            "ledger timeline payloads costs searches",
+        ),
         ("CleanupFunction", "s3:GetObject", "costs/-"),
         ("CleanupFunction", "s3:PutObject", "costs/-"),
         ("CleanupFunction", "s3:DeleteObject", ""),
@@ -651,15 +660,20 @@ def test_search_reads_memory_and_writes_its_costs_alone(stack: sam.Template) -> 
         (
             "ForgetFunction",
             "s3:PutObject",
-            "payloads timeline ledger audit costs grants",
+            "payloads timeline ledger audit costs grants searches",
         ),
         ("ForgetFunction", "s3:DeleteObject", "payloads timeline ledger"),
         (
             "SearchFunction",
             "s3:GetObject",
-            "vectordb graphs timeline ledger workspaces grants costs costs/-",
+            "vectordb graphs timeline ledger workspaces grants costs costs/- searches"
+            " audit/*/tombstones",
         ),
-        ("McpFunction", "s3:PutObject", "payloads audit/*/proposals costs costs/-"),
+        (
+            "McpFunction",
+            "s3:PutObject",
+            "payloads audit/*/proposals costs costs/- searches",
+        ),
         ("McpFunction", "s3:DeleteObject", ""),
     ],
 )

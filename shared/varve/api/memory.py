@@ -368,12 +368,13 @@ class Memory(RecordVerbs, OutcomeRecorder):
         return self.experience.recall(situation, state=state, user=user, limit=limit)
 
     def close(self) -> None:
-        """Write the costs, and the reads of experience, that are counted in process.
+        """Write the costs, reads of experience and questions that are kept in process.
 
         `ingest` and every write of experience write the reads too. The memory stays
         usable. Raises Retryable, Misconfigured: they may not be written.
         """
         self._write_reads()
+        self.sessions.searches.flush()
         self.sessions.costs.fold()
 
     def __enter__(self) -> Self:

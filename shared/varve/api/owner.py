@@ -58,6 +58,7 @@ class OwnerVerbs:
         from varve.usecases.forget_proposed import forget_proposed
         from varve.usecases.forget_requests import parse_forget_request
 
+        self.sessions.searches.flush()
         with self._open_owner() as session:
             if proposal is not None and not (user or conversation or ids or query):
                 outcome = forget_proposed(
@@ -235,6 +236,7 @@ class OwnerVerbs:
         """
         from varve.usecases.analytics.query import query_workspace
 
+        self.sessions.searches.flush()
         with self._open_owner() as session:
             result = query_workspace(
                 session, query, self.sessions.open_stage, limits or QueryLimits()
@@ -259,6 +261,7 @@ class OwnerVerbs:
         from varve.usecases.analytics import publish as usecases
 
         name = self.sessions.name_target(target)
+        self.sessions.searches.flush()
         with self._open_owner() as session:
             if remove:
                 return usecases.remove(session, name, self.sessions).to_dict()

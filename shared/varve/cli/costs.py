@@ -51,6 +51,7 @@ def fold_costs(memories: Sequence[Memory]) -> None:
     """Write what the command has used; say so if that fails, as the command is done."""
     for memory in memories:
         try:
+            memory.sessions.searches.flush()
             memory.sessions.costs.fold()
         except VarveError as error:
             say(f"varve: warning: what this command used is not counted: {error}")

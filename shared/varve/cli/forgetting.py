@@ -19,6 +19,7 @@ _ERASED = {
     "payloads": ("payload", "payloads"),
     "profileEntries": ("profile entry", "profile entries"),
     "experience": ("row of experience", "rows of experience"),
+    "searches": ("logged question", "logged questions"),
 }
 """Singular and plural for each count of an erasure, in the order printed."""
 

@@ -231,6 +231,25 @@ _TABLES = (
         ),
         areas=("costs",),
     ),
+    AnalyticsTable(
+        "searches",
+        "What was asked, if `analytics.searches` is `hash` or `words`.",
+        "event_time",
+        (
+            _ID,
+            TableColumn("user_id", _TEXT, "User whom the search was pinned to."),
+            TableColumn("event_time", _TIME, "When it was asked."),
+            TableColumn(
+                "question", _TEXT, "Hash: alike questions of an agent share it."
+            ),
+            TableColumn("words", _TEXT, "The question; null: only hashes are kept."),
+            TableColumn("results", _INTEGER, "How many results the answer has."),
+            TableColumn("best_score", _NUMBER, "Score of the first; null: none."),
+            TableColumn("empty", _FLAG, "Whether nothing was found."),
+            TableColumn("fallback", _FLAG, "Whether finer grains had to answer."),
+        ),
+        areas=("searches",),
+    ),
 )
 
 TABLES: Mapping[str, AnalyticsTable] = {table.name: table for table in _TABLES}

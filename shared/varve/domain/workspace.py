@@ -294,6 +294,20 @@ class CostsConfig(StrictCamelModel):
     keep_days: Annotated[int, Field(ge=31)] = 400
 
 
+class LoggedQuestion(StrEnum):
+    """What the log of searches keeps of a question."""
+
+    OFF = "off"
+    HASH = "hash"
+    WORDS = "words"
+
+
+class AnalyticsConfig(StrictCamelModel):
+    """Whether searches are logged, with a hash of each question or with its words."""
+
+    searches: LoggedQuestion = LoggedQuestion.OFF
+
+
 class WorkspaceConfig(StrictCamelModel):
     """The object at `workspaces/{workspace}/config.json`; every value is optional."""
 
@@ -307,6 +321,7 @@ class WorkspaceConfig(StrictCamelModel):
     search: SearchConfig = SearchConfig()
     summaries: SummariesConfig = SummariesConfig()
     experience: ExperienceConfig = ExperienceConfig()
+    analytics: AnalyticsConfig = AnalyticsConfig()
     costs: CostsConfig = CostsConfig()
 
     @property

@@ -20,6 +20,7 @@ from varve.usecases.cost_objects import expire_costs
 from varve.usecases.experience.forgetting import find_forgotten
 from varve.usecases.experience.rows import delete_rows
 from varve.usecases.ledger import Ledger
+from varve.usecases.search_objects import expire_searches
 from varve.usecases.session import Session
 from varve.usecases.timeline import delete_days, list_days, timeline_expiry_notes
 
@@ -141,6 +142,7 @@ def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) ->
     delete_days(report.timeline, scope, objects=objects)
     delete_rows(session, list(report.forgotten))
     expire_costs(session)
+    expire_searches(session)
     session.ledger.change(LedgerChanges(expiries=report.next_notes))
 
 

@@ -29,6 +29,7 @@ from varve.usecases.erasure.needles import (
 from varve.usecases.erasure.passes import bar, erase, prune
 from varve.usecases.erasure.published import PublishedCopies, PublishedErasure
 from varve.usecases.erasure.rereads import read_plan
+from varve.usecases.erasure.searches import erase_searches, read_words_of_others
 from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.sweep import TimelineLine
 from varve.usecases.erasure.verify import Verification, verify
@@ -179,7 +180,8 @@ def _erase(
     objects = session.objects
     known = tombstones.load(scope, objects=objects)
     targets = read_targets(scope.workspace, objects=objects).as_json()
-    own_words = f"{scope} {session.config.model_dump_json()} {targets}"
+    asked = " ".join(read_words_of_others(session, selector.user))
+    own_words = f"{scope} {session.config.model_dump_json()} {targets} {asked}"
     wanted = collect_needles(selector, subject, own_words)
     repeating = find_repeating(subject.statements.cited, wanted)
     chosen = subject.with_lessons(repeating)
@@ -199,6 +201,8 @@ def _erase(
     must_prune = bool(subject) or bool(known)
     outcome.erased = erase(session, selector, prune=must_prune, wait=wait)
     catch_up(session)
+    kept = _needles_to_look_for(session, subject)
+    outcome.erased.found["searches"] = erase_searches(session, wanted, kept.values())
     copies = published.erase_copies(session, tools, complete=outcome.erased.complete)
     outcome.published = copies.done
     outcome.erased.complete &= copies.complete

@@ -92,6 +92,8 @@ def _answer_view(
     found = look_up(lookup, request)
     if EXPERIENCE_TYPES & set(request.memory_types):
         found = with_experience(found, request, lookup)
+    if session.searches is not None:
+        session.searches.note(session, request, found)
     return say_what_was_shared(found, grants)
 
 

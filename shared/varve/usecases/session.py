@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # a function loads what its own use case needs, and no more
     from varve.ports.records import MemoryReader
     from varve.ports.transfer import StoreReader
     from varve.usecases.privacy import Privacy
+    from varve.usecases.search_log import SearchLog
     from varve.usecases.views import Views
 
 
@@ -135,7 +136,8 @@ class Session:
 
     `now` is the moment of the request; `clock` tells how long it has taken since.
     Leaving the `with` block makes everything sent durable. `wiring.sessions` opens
-    sessions; tests open them over in-memory ports. `meter` counts what the block uses.
+    sessions; tests open them over in-memory ports. `meter` counts what the block uses,
+    and `searches` logs its questions; None: nothing does.
     """
 
     scope: Scope
@@ -146,6 +148,7 @@ class Session:
     queues: Queues
     read_config: Callable[[str], WorkspaceConfig]
     meter: Meter = field(default_factory=Meter)
+    searches: "SearchLog | None" = None
     _serving: ExitStack = field(
         default_factory=ExitStack, init=False, repr=False, compare=False
     )

@@ -17,6 +17,7 @@ from varve.ports.clock import Clock
 from varve.ports.meter import Meter
 from varve.usecases.costs import CostFolder
 from varve.usecases.ledger import Ledger
+from varve.usecases.search_log import SearchLog
 from varve.usecases.session import Session
 from varve.wiring.clock import fixed_clock, system_clock
 from varve.wiring.models import ConfiguredModels
@@ -64,6 +65,7 @@ class Sessions:
         self.costs = CostFolder(
             self.meter, self.open, lambda: self.store.objects, clock
         )
+        self.searches = SearchLog(self.open, clock)
         self.store = self.open_store()
         self.models = self.open_models()
         self._scoped: OrderedDict[tuple[Scope, str], OpenStore] = OrderedDict()
@@ -237,6 +239,7 @@ class Sessions:
 
     def _session(self, scope: Scope, now: datetime | None, store: OpenStore) -> Session:
         self.costs.fold_behind()
+        self.searches.flush_behind()
         store.require_own_folders(scope)
         return Session(
             scope=scope,
@@ -247,6 +250,7 @@ class Sessions:
             queues=self._queues(store),
             read_config=store.read_config,
             meter=self.meter,
+            searches=self.searches,
         )
 
     def _queues(self, store: OpenStore) -> SessionQueues:

@@ -17,6 +17,7 @@ from varve.domain.usage import Item
 from varve.ports.records import MemoryReader
 from varve.usecases.cost_objects import months_in
 from varve.usecases.experience.rows import read_history
+from varve.usecases.search_objects import read_rows
 from varve.usecases.session import Session
 
 MessageKey = tuple[str, str]
@@ -173,6 +174,22 @@ class AgentTables:
                 row.unpriced,
             )
 
+    def read_searches(self) -> Iterator[Row]:
+        """Yield a row for each logged question, by day."""
+        for _, rows in read_rows(self._scope, objects=self.session.objects):
+            for row in rows:
+                yield (
+                    row.id,
+                    row.user_id,
+                    row.at,
+                    row.question,
+                    row.words,
+                    row.results,
+                    row.best_score,
+                    not row.results,
+                    row.fallback,
+                )
+
     def _price_months(self) -> Iterator[CostRow]:
         objects = self.session.objects
         prices = prices_with(self.session.config.costs.prices)
@@ -290,5 +307,6 @@ READERS: Mapping[str, ReadTable] = {
     "episodes": AgentTables.read_episodes,
     "lessons": AgentTables.read_lessons,
     "costs": AgentTables.read_costs,
+    "searches": AgentTables.read_searches,
 }
 """What reads the rows of each of `domain.analytics.TABLES` from one agent's stores."""
