@@ -81,6 +81,8 @@ KEYS = {
     "experience.researchEntries": "Entries kept of each kind in a research log.",
     "costs.prices": "Prices that replace the listed ones, in dollars for a million: "
     "`gpt-4.1=2/8, puts=5.4`.",
+    "budget.models": "What models may cost in a calendar month: `20 USD`. Then rules "
+    "alone read, until there is budget again.",
     "costs.keepDays": "Days that costs are kept, at least 31.",
 }
 

@@ -1,4 +1,4 @@
-"""CleanupFunction: a schedule -> work items: agents to clean up, or lessons to curate."""
+"""CleanupFunction: a schedule -> work items: agents to clean up, curate or catch up."""
 
 from functools import cache
 from typing import Any
@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.costs import fold_costs
 from functions.telemetry import count_all
 from varve.domain.calendar import parse_instant
-from varve.usecases.plan import plan_cleanup, plan_curation
+from varve.usecases.plan import plan_catch_up, plan_cleanup, plan_curation
 from varve.wiring.sessions import Sessions
 
 logger = Logger()
@@ -20,8 +20,9 @@ sessions = cache(Sessions.from_environment)
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Handle a schedule's `{"scheduledTime"}`; the monthly one has `"task": "curate"`."""
-    plan = plan_curation if event.get("task") == "curate" else plan_cleanup
+    """Handle a schedule's `{"scheduledTime"}`, some with the `"task"` curate or catch-up."""
+    plans = {"curate": plan_curation, "catch-up": plan_catch_up}
+    plan = plans.get(event.get("task", ""), plan_cleanup)
     opened = sessions()
     outcome = plan(opened.open_planner(), parse_instant(event["scheduledTime"]))
     count_all(metrics, outcome.metrics("PlannedAgents", "LeftAgents"))

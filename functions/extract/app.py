@@ -35,6 +35,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     handled = len(batch) - len(outcome.returned)
     metrics.add_metric("ExtractedFacts", MetricUnit.Count, outcome.facts)
     metrics.add_metric("ExtractedMessages", MetricUnit.Count, handled)
+    metrics.add_metric("WaitingMessages", MetricUnit.Count, outcome.waiting)
     metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(outcome.returned))
     count_partly_filtered(metrics, outcome.partly_filtered)
     fold_costs(logger, metrics, opened)

@@ -11,9 +11,10 @@ from tests.support.drivers import PassOutcome, give_handler
 
 
 @pytest.mark.parametrize(
-    ("name", "planned"), [("cleanup.nightly", 3), ("cleanup.curate", 5)]
+    ("name", "planned"),
+    [("cleanup.nightly", 3), ("cleanup.curate", 5), ("cleanup.catch-up", 2)],
 )
-def test_the_monthly_event_is_of_lessons_and_the_other_of_what_has_expired(
+def test_an_event_without_a_task_is_of_what_has_expired(
     name: str,
     planned: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -27,6 +28,7 @@ def test_the_monthly_event_is_of_lessons_and_the_other_of_what_has_expired(
         app,
         clean=lambda _: PassOutcome(3, 7),
         curate=lambda _: PassOutcome(5, 7),
+        catch_up=lambda _: PassOutcome(2, 7),
     )
     context: Any = SimpleNamespace(
         function_name="f",

@@ -43,7 +43,13 @@ from varve.usecases.ledger import Ledger
 from varve.usecases.local import catch_up
 from varve.usecases.plan import MAX_AGENTS_PER_PASS as MAX_AGENTS_PER_PASS
 from varve.usecases.plan import MAX_NOTES as MAX_NOTES
-from varve.usecases.plan import PassOutcome, plan_cleanup, plan_curation, plan_summaries
+from varve.usecases.plan import (
+    PassOutcome,
+    plan_catch_up,
+    plan_cleanup,
+    plan_curation,
+    plan_summaries,
+)
 from varve.usecases.profile import MAX_KEYS as MAX_KEYS
 from varve.usecases.search import search
 from varve.usecases.session import Session
@@ -404,6 +410,10 @@ class Driver:
         """Put the agents of which something has expired on the work queue."""
         return plan_cleanup(self._sessions.open_planner(), now)
 
+    def catch_up(self, now: datetime) -> PassOutcome:
+        """Put the agents whose words wait for the model on the work queue."""
+        return plan_catch_up(self._sessions.open_planner(), now)
+
     def curate(self, now: datetime) -> PassOutcome:
         """Put the agents with due lessons on the work queue."""
         return plan_curation(self._sessions.open_planner(), now)
@@ -447,8 +457,12 @@ def give_dead_letter_boxes(monkeypatch: Any, boxes: Mapping[str, Any]) -> None:
 
 
 def give_handler(monkeypatch: Any, function: ModuleType, **verbs: Any) -> None:
-    """Have CleanupFunction's handler call these verbs (`clean`, `curate`) of a driver."""
-    names = {"clean": "plan_cleanup", "curate": "plan_curation"}
+    """Have CleanupFunction's handler call these verbs (`clean`, `curate`, `catch_up`) of a driver."""
+    names = {
+        "clean": "plan_cleanup",
+        "curate": "plan_curation",
+        "catch_up": "plan_catch_up",
+    }
     for name, verb in verbs.items():
         run = lambda _planner, at, verb=verb: verb(at)  # noqa: E731 - bound in a loop
         monkeypatch.setattr(function, names[name], run)

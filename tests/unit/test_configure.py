@@ -101,6 +101,7 @@ def test_the_list_has_every_setting_with_its_default() -> None:
     assert known.pop("summaries.scope") == "user"
     assert known.pop("costs.keepDays") == "400"
     assert known.pop("analytics.searches") == "off"
+    assert known["budget.models"] is None
     experience = {
         name: known.pop(name) for name in list(known) if name.startswith("experience.")
     }

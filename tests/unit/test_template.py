@@ -28,6 +28,7 @@ from varve.domain.ledger import (
     month_of,
     twin,
 )
+from varve.usecases.waiting import WaitingPeriod, key_of
 from varve.wiring.settings import DEFAULT_CACHE_MEGABYTES
 
 ROOT = Path(__file__).parents[2]
@@ -77,6 +78,11 @@ SCHEDULES = {
         {"task": "curate"},
         "cron(40 5 1 * ? *)",
     ),
+    "CleanupFunctionCatchUp": (
+        "CleanupFunction",
+        {"task": "catch-up"},
+        "cron(40 1 * * ? *)",
+    ),
 }
 
 # The variables of DESIGN 7.5, the name of the key's secret (never the key), the default plan, the
@@ -108,6 +114,7 @@ _OF_AN_AGENT = {
     expiry_key(_AT, _ACME, Grain.WORKING),
     lessons_key(month_of(_AT), _ACME),
     curation_key(_ACME),
+    key_of(_ACME, WaitingPeriod(_DAY)),
 }
 """One key of each sort that the ledger keeps for an agent, except the conversations."""
 

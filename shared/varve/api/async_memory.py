@@ -102,6 +102,7 @@ class AsyncMemory:
     reembed = run_in_thread(Memory.reembed)
     record_outcome = run_in_thread(Memory.record_outcome)
     recall_experience = run_in_thread(Memory.recall_experience)
+    catch_up = run_in_thread(Memory.catch_up)
     check = run_in_thread(Memory.check)
     status = run_in_thread(Memory.status)
     agents = run_in_thread(Memory.agents)

@@ -1,7 +1,7 @@
 """Single records of a memory: read one, or list them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, TypeAlias
 
 from varve.api.owner import OwnerVerbs
@@ -82,6 +82,17 @@ class RecordVerbs(OwnerVerbs):
         with self.sessions.open_owner(self.scope) as session:
             chosen = choose_ids(session, given)
         return self.forget(ids=chosen, dry_run=dry_run, verify=verify)
+
+    def catch_up(self, *, now: datetime | None = None) -> dict[str, int]:
+        """Have the model read what waits for its budget; count it.
+
+        `periods` are due again, for `summarize`; `left` wait further, without budget.
+        Raises Retryable, Rejected, Misconfigured: call again to go on.
+        """
+        from varve.usecases.catching_up import catch_up_waiting
+
+        with self.sessions.open(self.scope, now) as session:
+            return catch_up_waiting(session).to_dict()
 
     def periods(self, *, user_id: str | None = None) -> tuple[str, ...]:
         """Return the labels of the periods that have summaries, newest first.

@@ -1,8 +1,10 @@
 """`varve costs`, and what other commands say about costs."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from varve.api.memory import Memory
@@ -47,14 +49,24 @@ def costs(options: argparse.Namespace, memory: Memory) -> None:
     print_result(options, found.to_dict(), _format_costs(found))
 
 
-def fold_costs(memories: Sequence[Memory]) -> None:
-    """Write what the command has used; say so if that fails, as the command is done."""
-    for memory in memories:
-        try:
-            memory.sessions.searches.flush()
-            memory.sessions.costs.fold()
-        except VarveError as error:
-            say(f"varve: warning: what this command used is not counted: {error}")
+@contextmanager
+def folding(opened: Callable[[], Sequence[Memory]]) -> Iterator[None]:
+    """Write at the end the costs and the logged searches of the memories opened.
+
+    If that fails it says so, unless the command has failed: then it may be for the same reason.
+    """
+    failed = True
+    try:
+        yield
+        failed = False
+    finally:
+        for memory in opened():
+            try:
+                memory.sessions.searches.flush()
+                memory.sessions.costs.fold()
+            except VarveError as error:
+                if not failed:
+                    say(f"varve: warning: the costs are not counted: {error}")
 
 
 def format_usage(usage: ModelUsage) -> Iterator[str]:
@@ -64,6 +76,23 @@ def format_usage(usage: ModelUsage) -> Iterator[str]:
         yield (
             f"model: {calls}, {usage.prompt_tokens:,} tokens in, "
             f"{usage.completion_tokens:,} out"
+        )
+
+
+def format_budget(report: dict[str, Any]) -> Iterator[str]:
+    """Yield what is spent of the month's budget, and what waits for the model."""
+    budget = report["budget"]
+    if budget is not None:
+        state = "SPENT: rules alone read" if budget["isSpent"] else "spent"
+        amount = (
+            f"${budget['spent']:.2f} of ${budget['limit']:.2f} in {budget['month']}"
+        )
+        yield f"  {'budget':<10}{amount} {state}"
+    if report["waiting"]:
+        waiting = format_count(report["waiting"], "part")
+        yield (
+            f"  {'model':<10}{waiting} of memory to read when there is budget: "
+            "varve ingest --catch-up"
         )
 
 

@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from varve.cli.costs import fold_costs, format_usage
-from varve.cli.opening import OpenedMemories, choose_scope
+from varve.cli.costs import folding, format_usage
+from varve.cli.opening import OpenedMemories, choose_scope, open_memory
 from varve.cli.output import format_count, print_result, say
 from varve.domain.calendar import parse_instant_field
 from varve.domain.errors import Rejected, Retryable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def add_ingest(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve ingest`."""
     command.add_argument(
-        "files", nargs="+", metavar="FILE", help="file to read; - is standard input"
+        "files", nargs="*", metavar="FILE", help="file to read; - is standard input"
     )
     command.add_argument(
         "--format",
@@ -44,6 +44,11 @@ def add_ingest(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read and check everything, and store nothing",
     )
+    command.add_argument(
+        "--catch-up",
+        action="store_true",
+        help="have the model read what waited for its budget; takes no FILE",
+    )
 
 
 def ingest(options: argparse.Namespace) -> None:
@@ -52,14 +57,21 @@ def ingest(options: argparse.Namespace) -> None:
     Raises Rejected: a file cannot be read, or holds refused conversations; the others
     are stored. Raises Retryable: some are not stored, and the same command goes on.
     """
+    if options.catch_up == bool(options.files):
+        raise Rejected("ingest", "needs FILE, or --catch-up")
+    if options.catch_up:
+        _catch_up(options)
+        return
     choose_scope(options)  # an invalid option is not the fault of a file
     memories = OpenedMemories(options)
-    try:
-        reports = {
-            show_name(name): _import(name, options, memories) for name in options.files
-        }
-    finally:
-        fold_costs(memories.opened)
+    with folding(lambda: memories.opened):
+        _ingest(options, memories)
+
+
+def _ingest(options: argparse.Namespace, memories: OpenedMemories) -> None:
+    reports = {
+        show_name(name): _import(name, options, memories) for name in options.files
+    }
     _require_something(reports)
     usage = sum((memory.usage for memory in memories.opened), ModelUsage())
     value = {**_sum_up(reports, options), "model": usage.to_dict()}
@@ -67,6 +79,20 @@ def ingest(options: argparse.Namespace) -> None:
     print_result(options, value, lines)
     _warn_of_limits(reports)
     _raise_failures(reports)
+
+
+def _catch_up(options: argparse.Namespace) -> None:
+    """Have the model read what waited for its budget."""
+    memory = open_memory(options)
+    with folding(lambda: [memory]):
+        caught = memory.catch_up()
+    value = {**caught, "model": memory.usage.to_dict()}
+    messages = format_count(caught["messages"], "message")
+    periods = format_count(caught["periods"], "period")
+    lines = [f"read {messages}; {periods} due again (varve summarize)"]
+    if caught["left"]:
+        lines.append(f"{format_count(caught['left'], 'part')} wait for budget")
+    print_result(options, value, [*lines, *format_usage(memory.usage)])
 
 
 def _import(

@@ -23,7 +23,7 @@ from varve.cli import (
 )
 from varve.cli.arguments import build_parser
 from varve.cli.completion import print_completion
-from varve.cli.costs import costs, fold_costs
+from varve.cli.costs import costs, folding
 from varve.cli.demo import demo
 from varve.cli.doctor import doctor
 from varve.cli.evaluation import evaluate
@@ -94,10 +94,8 @@ def _on_memory(run: RunOnMemory) -> Run:
 
     def run_on_memory(options: argparse.Namespace) -> None:
         memory = open_memory(options)
-        try:
+        with folding(lambda: [memory]):
             run(options, memory)
-        finally:
-            fold_costs([memory])
 
     return run_on_memory
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from varve.api.memory import Memory
+from varve.cli.costs import format_budget
 from varve.cli.elsewhere import name_other_memories
 from varve.cli.entries import AddEntry, AddNames
 from varve.cli.output import (
@@ -314,6 +315,7 @@ def format_status(report: dict[str, Any]) -> Iterator[str]:
     yield _format_graph(report["graph"])
     timeline = _format_size(report["timeline"]["bytes"])
     yield f"  {'timeline':<10}{'':>16} {timeline:>10}"
+    yield from format_budget(report)
     if report["erasure"] is not None:
         yield _format_erasure(report["erasure"])
     if report["rereads"]:

@@ -61,6 +61,14 @@ class Prices:
                 dollars += self._token_price(item, model) * count
         return dollars / MILLION, tuple(sorted(unpriced))
 
+    def of_models(self, counts: Mapping[str, int]) -> float:
+        """Return the dollars of the models among the counts."""
+        models = {}
+        for name, count in counts.items():
+            if split_name(name)[0] in MODEL_ITEMS:
+                models[name] = count
+        return self.estimate(models)[0]
+
     def _item_price(self, item: str) -> float:
         """Return an item's price; bytes and time as such have none."""
         price = self.by_name.get(item)

@@ -3,7 +3,7 @@
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from varve.domain.errors import Rejected
 from varve.domain.identity import path_id
@@ -57,4 +57,5 @@ EmbeddersText = Annotated[str, AfterValidator(build_validator(_check_embedders))
 RerankerText = Annotated[str, AfterValidator(build_validator(parse_reranker_name))]
 PricesText = Annotated[str, AfterValidator(build_validator(parse_prices))]
 AgentsText = Annotated[str, AfterValidator(build_converter(_normalize_agents))]
+DollarsText = Annotated[str, Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})? USD$")]
 LimitText = Annotated[str, AfterValidator(build_converter(_normalize_limit))]

@@ -21,6 +21,7 @@ from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.setting_texts import (
     AgentsText,
+    DollarsText,
     EmbeddersText,
     EmbedderText,
     LimitText,
@@ -308,6 +309,17 @@ class AnalyticsConfig(StrictCamelModel):
     searches: LoggedQuestion = LoggedQuestion.OFF
 
 
+class BudgetConfig(StrictCamelModel):
+    """What the workspace may spend on models in a calendar month of its zone: `20 USD`."""
+
+    models: DollarsText | None = None
+
+    @property
+    def dollars(self) -> float | None:
+        """The models' budget in dollars; None: there is no limit."""
+        return None if self.models is None else float(self.models.split()[0])
+
+
 class WorkspaceConfig(StrictCamelModel):
     """The object at `workspaces/{workspace}/config.json`; every value is optional."""
 
@@ -323,6 +335,7 @@ class WorkspaceConfig(StrictCamelModel):
     experience: ExperienceConfig = ExperienceConfig()
     analytics: AnalyticsConfig = AnalyticsConfig()
     costs: CostsConfig = CostsConfig()
+    budget: BudgetConfig = BudgetConfig()
 
     @property
     def zone(self) -> ZoneInfo:

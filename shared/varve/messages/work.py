@@ -1,4 +1,4 @@
-"""The work queue's messages: summarize a period, clean an agent, curate its lessons."""
+"""The work queue's messages: summarize a period; clean, curate or catch up an agent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,15 @@ class SummarizePeriod:
     part: PeriodPart | None = None
 
 
-WorkMessage = SummarizePeriod | CleanAgent | CurateAgent
+@dataclass(frozen=True, slots=True)
+class CatchUpAgent:
+    """An agent whose words wait for the model's budget."""
+
+    scope: Scope
+    planned_at: datetime
+
+
+WorkMessage = SummarizePeriod | CleanAgent | CurateAgent | CatchUpAgent
 
 
 def send_work(message: SummarizePeriod, marks: Sequence[str], *, queue: Queue) -> None:
@@ -73,15 +81,27 @@ def send_curation(message: CurateAgent, *, queue: Queue) -> None:
     _send_work("curate", message, {"months": list(message.months)}, (), queue)
 
 
+def send_catch_up(message: CatchUpAgent, done: int = 0, *, queue: Queue) -> None:
+    """Send a catch-up to the work queue, in the agent's group; `done` tells runs apart.
+
+    Raises Retryable.
+    """
+    _send_work("catch-up", message, {}, (str(done),), queue)
+
+
 def read_work(delivery: Delivery) -> WorkMessage:
     """Decode a delivery of the work queue. Raises Rejected: not valid."""
-    body = require_type(load(delivery.body), {"summarize", "clean", "curate"})
+    body = require_type(
+        load(delivery.body), {"summarize", "clean", "curate", "catch-up"}
+    )
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
         planned_at = parse_instant(body["plannedAt"])
         if body["type"] == "clean":
             notes = notes_from_json(body["notes"], scope)
             return CleanAgent(scope, notes, planned_at)
+        if body["type"] == "catch-up":
+            return CatchUpAgent(scope, planned_at)
         if body["type"] == "curate":
             months = _months_from_json(body["months"])
             return CurateAgent(scope, months, planned_at)

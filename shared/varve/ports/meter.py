@@ -99,6 +99,15 @@ class Meter:
         with self._lock:
             return self._pending.pop(purpose, Counter())
 
+    def pending_of(self, workspace: str) -> Counter[str]:
+        """Return what was counted for a workspace's agents and not taken yet."""
+        found: Counter[str] = Counter()
+        with self._lock:
+            for purpose, counts in self._pending.items():
+                if purpose.scope and purpose.scope.workspace == workspace:
+                    found.update(counts)
+        return found
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing was counted since the last `take`."""

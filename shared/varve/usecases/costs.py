@@ -29,7 +29,7 @@ from varve.domain.costs import (
 )
 from varve.domain.errors import Contended, VarveError
 from varve.domain.identity import Scope
-from varve.domain.prices import Prices, prices_with
+from varve.domain.prices import prices_with
 from varve.domain.usage import Item, Purpose
 from varve.ports.clock import Clock
 from varve.ports.meter import Meter, doing
@@ -261,16 +261,3 @@ def _read_folder(objects: Objects, folder: str, first: str, last: str) -> Days:
                 if first <= day <= last:
                     add_counts(days, day, verb, counts)
     return days
-
-
-def read_spent(session: Session, prices: Prices, month: str) -> float:
-    """Return the estimated dollars of the workspace's models in a month."""
-    key = workspace_key(session.scope.workspace, month)
-    stored = session.objects.get(key)
-    if stored is None:
-        return 0.0
-    dollars = 0.0
-    for verbs in parse_days(stored.data, key).values():
-        for counts in verbs.values():
-            dollars += prices.estimate(counts)[0]
-    return dollars

@@ -21,6 +21,8 @@ from varve.messages.outcome import is_outcome_delivery, read_outcome
 from varve.ports.meter import doing
 from varve.ports.objects import Objects
 from varve.ports.queues import DeadLetters, Delivery
+from varve.usecases.budget import is_spent
+from varve.usecases.catching_up import learn_by_rules
 from varve.usecases.contention import until_uncontended
 from varve.usecases.deliver import deliver_each
 from varve.usecases.erasure import tombstones
@@ -53,7 +55,8 @@ class ExtractOutcome:
 
     `ignored` messages came before with other words, which stay. `forgotten` ones are
     refused, because memory was told to forget them. `returned` must be delivered again.
-    `partly_filtered` counts limits that the filter reached in a message.
+    `partly_filtered` counts limits that the filter reached in a message, `waiting` the
+    messages that wait for the model until there is budget.
     """
 
     messages: int = 0
@@ -64,6 +67,7 @@ class ExtractOutcome:
     forgotten: int = 0
     returned: tuple[Delivery, ...] = ()
     partly_filtered: int = 0
+    waiting: int = 0
 
     def __add__(self, other: "ExtractOutcome") -> "ExtractOutcome":
         return ExtractOutcome(
@@ -75,6 +79,7 @@ class ExtractOutcome:
             forgotten=self.forgotten + other.forgotten,
             returned=self.returned + other.returned,
             partly_filtered=self.partly_filtered + other.partly_filtered,
+            waiting=self.waiting + other.waiting,
         )
 
 
@@ -242,14 +247,28 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
     turns = list(_turns(spoken_in(new, message), message, session))
     # The words go first: if extraction fails, they are in memory and can be found.
     send_facts_and_turns(session, turns, message)
-    facts, operations = learn(session, message, new)
+    facts, operations, waiting = _learn_or_wait(session, message, new)
     keep_episodes(session, message, new)
     if not turns:
         _note_expiry(session, message)
     outcome = ExtractOutcome(
-        len(new), len(turns), facts, operations, ignored, forgotten
+        *(len(new), len(turns), facts, operations, ignored, forgotten),
+        waiting=waiting,
     )
     return _Extracted(outcome, new, taken_in, barred, conversation_id)
+
+
+def _learn_or_wait(
+    session: Session, message: IngestMessage, new: Sequence[Said]
+) -> tuple[int, int, int]:
+    """Learn from messages; without a budget for the model by rules, and mark them.
+
+    Returns the counts of facts, operations and messages that wait for the model.
+    """
+    if not is_spent(session):
+        return *learn(session, message, new), 0
+    learnt = learn_by_rules(session, message, new)
+    return len(learnt.facts), learnt.read, len(new)
 
 
 def _note(session: Session, extracted: _Extracted) -> None:

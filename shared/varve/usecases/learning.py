@@ -1,6 +1,7 @@
 """Learn from messages: extract facts, triples and profile entries and send them to the writer."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from varve.domain.calendar import Grain
@@ -8,7 +9,7 @@ from varve.domain.conversation import SPOKEN, Message, owner_of_each
 from varve.domain.echo import without_injected
 from varve.domain.extraction import Fact, Utterance, restate_changes
 from varve.domain.metadata import encode_metadata, share_metadata
-from varve.domain.profile import build_entries
+from varve.domain.profile import ProfileEntry, build_entries
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id
 from varve.domain.transcript import introduction, speakers
 from varve.domain.triple import TripleOperation
@@ -31,6 +32,19 @@ Owners = Mapping[str, str | None]
 """The user whose memory each message belongs to, by the message's id."""
 
 
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What was made of messages: facts, triple operations and profile entries.
+
+    `read` counts the operations before changes were restated.
+    """
+
+    facts: Sequence[Record]
+    operations: Sequence[TripleOperation]
+    entries: Sequence[ProfileEntry]
+    read: int
+
+
 def learn(
     session: Session,
     message: IngestMessage,
@@ -41,6 +55,21 @@ def learn(
 
     `about` are the messages that facts may rest on (None: all of them).
     Raises Retryable, Rejected, Misconfigured.
+    """
+    learnt = understand(session, message, new, about)
+    send_learnt(session, learnt, message)
+    return len(learnt.facts), learnt.read
+
+
+def understand(
+    session: Session,
+    message: IngestMessage,
+    new: Sequence[Said],
+    about: Container[str] | None = None,
+) -> Learnt:
+    """Return what the session's extractor makes of messages; nothing is sent.
+
+    Parameters and errors as `learn`.
     """
     said = {one.id for one in new if about is None or one.id in about}
     spoken = [utterance for _, utterance in spoken_in(new, message)]
@@ -53,13 +82,19 @@ def learn(
         for fact in extraction.facts
         if said & set(fact.message_ids)
     ]
-    send_facts_and_turns(session, facts, message)
     operations = restate_changes(extraction.operations, spoken)
-    if operations:
-        triples = WriteTriples(session.scope, tuple(operations), message.correlation_id)
+    entries = build_entries(operations, spoken)
+    return Learnt(facts, operations, entries, len(extraction.operations))
+
+
+def send_learnt(session: Session, learnt: Learnt, message: IngestMessage) -> None:
+    """Send facts, operations and entries to the writer. Raises Retryable."""
+    send_facts_and_turns(session, learnt.facts, message)
+    if learnt.operations:
+        operations = tuple(learnt.operations)
+        triples = WriteTriples(session.scope, operations, message.correlation_id)
         send_triples(triples, queue=session.queues.write, objects=session.objects)
-    _send_profiles(session, operations, spoken, message)
-    return len(facts), len(extraction.operations)
+    _send_profiles(session, learnt.entries, message)
 
 
 def send_facts_and_turns(
@@ -175,12 +210,10 @@ def _fact_record(
 
 def _send_profiles(
     session: Session,
-    operations: Sequence[TripleOperation],
-    spoken: Sequence[Utterance],
+    entries: Sequence[ProfileEntry],
     message: IngestMessage,
 ) -> None:
     """Send users' statements about themselves, one queue message for each user."""
-    entries = build_entries(operations, spoken)
     for user_id in sorted({entry.user_id for entry in entries}):
         own = tuple(entry for entry in entries if entry.user_id == user_id)
         profile = WriteProfile(session.scope, user_id, own, message.correlation_id)

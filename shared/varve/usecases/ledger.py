@@ -48,6 +48,7 @@ from varve.domain.ledger import (
     twin,
 )
 from varve.ports.objects import Objects, StoredObject
+from varve.usecases.waiting import waiting_agents
 
 FIRST_RETRY = timedelta(hours=1)
 LONGEST_RETRY = timedelta(days=1)
@@ -73,6 +74,10 @@ class Ledger:
         """
         folder = marks_folder(scope, grain) if scope else f"{DUE}/{grain}"
         return [Period.parse(label, grain) for label in self._objects.folders(folder)]
+
+    def waiting(self) -> list[Scope]:
+        """List the agents whose words wait for the model: one request per 1,000 marks."""
+        return waiting_agents(self._objects)
 
     def due_in(self, period: Period, scope: Scope | None = None) -> Iterator[Due]:
         """Yield the agents for which one period is due, or one of them, in order.

@@ -13,9 +13,11 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.work import (
+    CatchUpAgent,
     CleanAgent,
     CurateAgent,
     SummarizePeriod,
+    send_catch_up,
     send_cleaning,
     send_curation,
     send_work,
@@ -99,6 +101,15 @@ def plan_curation(planner: Planner, now: datetime) -> PassOutcome:
     for scope, months in islice(due.items(), MAX_AGENTS_PER_PASS):
         send_curation(CurateAgent(scope, months, now), queue=planner.queue)
     return _count(len(due))
+
+
+@doing("plan")
+def plan_catch_up(planner: Planner, now: datetime) -> PassOutcome:
+    """Put the agents whose words wait for the model on the work queue. Raises Retryable."""
+    agents = planner.ledger.waiting()
+    for scope in agents[:MAX_AGENTS_PER_PASS]:
+        send_catch_up(CatchUpAgent(scope, now), queue=planner.queue)
+    return _count(len(agents))
 
 
 def _count(agents: int) -> PassOutcome:

@@ -178,6 +178,11 @@ class Session:
         """Return the same session with a configuration that has been read already."""
         return replace(self, read_config=lambda _: config)
 
+    def without_model(self) -> "Session":
+        """Return the same session with rules in place of the chat model."""
+        models = self.config.models.model_copy(update={"llm": "offline"})
+        return self.with_config(self.config.model_copy(update={"models": models}))
+
     @property
     def zone(self) -> ZoneInfo:
         """The workspace's time zone."""

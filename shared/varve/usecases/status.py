@@ -7,10 +7,12 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.ledger import Failure, noted_grain
 from varve.ports.meter import doing
 from varve.ports.records import MemoryReader
+from varve.usecases.budget import read_budget
 from varve.usecases.erasure import receipts
 from varve.usecases.erasure.rereads import read_plan
 from varve.usecases.plan import GRACE
 from varve.usecases.session import Session
+from varve.usecases.waiting import folder_of
 
 
 @doing("status")
@@ -19,6 +21,8 @@ def status(session: Session) -> dict[str, Any]:
 
     `backlog`: closed periods whose summary is missing or stale and has not failed, and
     the grains of which something has expired. `erasure`: the last receipt, or None.
+    `budget`: that of the workspace's month for models, or None; `waiting`: parts of
+    conversations, and periods, that wait for it.
     `rereads`: conversations that an interrupted erasure left to be read again.
     """
     scope = session.scope
@@ -50,7 +54,18 @@ def status(session: Session) -> dict[str, Any]:
         "graph": _graph(session),
         "timeline": {"bytes": _bytes(session, f"timeline/{scope}")},
         "erasure": receipts.last(scope, objects=session.objects),
+        **_budget(session),
         "rereads": len(read_plan(scope, objects=session.objects)),
+    }
+
+
+def _budget(session: Session) -> dict[str, Any]:
+    """Return the month's budget for models, and how many marks wait for it."""
+    budget = read_budget(session)
+    marks = session.objects.list(folder_of(session.scope))
+    return {
+        "budget": None if budget is None else budget.to_dict(),
+        "waiting": sum(1 for _ in marks),
     }
 
 

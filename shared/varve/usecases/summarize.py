@@ -37,6 +37,7 @@ from varve.messages.write import (
     send_records,
 )
 from varve.ports.meter import doing
+from varve.usecases.budget import is_spent
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
 from varve.usecases.period_sources import (
@@ -47,6 +48,7 @@ from varve.usecases.period_sources import (
 )
 from varve.usecases.session import Session
 from varve.usecases.timeline import timeline_expiry_notes
+from varve.usecases.waiting import WaitingPeriod, put_mark
 
 SUMMARY_IMPORTANCE = 0.6
 MAX_CALLS = 20
@@ -54,6 +56,8 @@ MAX_CALLS = 20
 MAX_USERS = 500
 """Users of one run in all."""
 KEY_FACTS_SHARE = 0.5
+NOT_READ = "not read by the model"
+"""In place of a source's fingerprint: equal to none."""
 NO_WORDS = "(no words)"
 """Content of a summary without words: models embed no blank text."""
 
@@ -97,13 +101,16 @@ def summarize(
         session.config  # noqa: B018 - an invalid configuration fails this period alone
     except Rejected as error:
         return SummarizeOutcome(note_failure(session, period, str(error)))
+    by_rules = is_spent(session)
+    if by_rules:
+        session = session.without_model()
     scope = session.scope
     # Listed before anything is read: a later write adds its own marks.
     marks = session.ledger.marks(scope, period)
     barred = tombstones.load(scope, objects=session.objects)
     since = max(map(version_in, marks), default=0)
     found = open_reader(session).gather(period, since)
-    run = _Run(session, period, part, marks, since)
+    run = _Run(session, period, part, marks, since, by_rules=by_rules)
     batch, left = _next_batch(found, part, most_calls)
     if not batch:
         return run.settle_unchanged(found)
@@ -148,6 +155,7 @@ class _Run:
     part: PeriodPart | None
     marks: Sequence[str]
     since: int
+    by_rules: bool = False
     built: list[EmbeddedRecord] = field(default_factory=list)
     failures: list[VarveError] = field(default_factory=list)
 
@@ -173,7 +181,8 @@ class _Run:
         records: list[Record] = []
         for one in batch:
             try:
-                records.append(_build(self.session, self.period, one))
+                record = _build(self.session, self.period, one)
+                records.append(self._as_waiting(one, record))
             except (Retryable, Rejected) as error:
                 self.failures.append(error)
         try:
@@ -183,6 +192,18 @@ class _Run:
             return
         for record, vector in zip(records, vectors, strict=True):
             self.built.append(EmbeddedRecord(record, vector))
+
+    def _as_waiting(self, gathered: PeriodSources, record: Record) -> Record:
+        """Note that a summary by rules waits for the model, if that would have been asked.
+
+        Its sources then count as changed, so that the period's next run makes it again.
+        """
+        if not self.by_rules or gathered.little:
+            return record
+        session = self.session
+        put_mark(session.scope, WaitingPeriod(self.period), objects=session.objects)
+        unknown = (NOT_READ,) * len(record.source_fingerprints)
+        return replace(record, source_fingerprints=unknown)
 
     def send(
         self,

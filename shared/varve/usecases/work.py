@@ -12,14 +12,17 @@ from varve.domain.record import Store
 from varve.domain.summary import PeriodPart
 from varve.messages.moves import CompactStore, send_compaction
 from varve.messages.work import (
+    CatchUpAgent,
     CleanAgent,
     CurateAgent,
     SummarizePeriod,
     read_work,
+    send_catch_up,
     send_work,
 )
 from varve.ports.meter import doing
 from varve.ports.queues import DeadLetters, Delivery, Queue
+from varve.usecases.catching_up import MOST_IN_ONE_RUN, catch_up_waiting
 from varve.usecases.cleanup import CleanupReport, clean, inspect
 from varve.usecases.deliver import deliver_each
 from varve.usecases.experience.lessons import curate_agent
@@ -132,6 +135,12 @@ def _handle(
             with open_session(scope, planned_at) as session:
                 curate_agent(session, months)
             outcome.curated += 1
+        case CatchUpAgent(scope, planned_at):
+            with open_session(scope, max(planned_at, now)) as session:
+                caught = catch_up_waiting(session, MOST_IN_ONE_RUN)
+            if caught.left and caught.messages:
+                again = CatchUpAgent(scope, planned_at)
+                send_catch_up(again, caught.left, queue=queue)
 
 
 @doing("cleanup")

@@ -53,8 +53,8 @@ def _split_into_parts(
         end = start + len(list(run))
         for first in range(start, end, MESSAGES_PER_PART):
             last = min(first + MESSAGES_PER_PART, end)
-            said = _resolve(left[first:last])
-            before = _resolve(left[max(0, first - CONTEXT_MESSAGES) : first])
+            said = resolve(left[first:last])
+            before = resolve(left[max(0, first - CONTEXT_MESSAGES) : first])
             conversation = Conversation(
                 workspace_id=message.scope.workspace,
                 agent_id=message.scope.agent,
@@ -71,7 +71,7 @@ def _learnt_at(message: Reread, line: TimelineLine) -> datetime:
     return message.learnt.get(line.id) or parse_instant(line.value["at"])
 
 
-def _resolve(lines: list[TimelineLine]) -> list[Said]:
+def resolve(lines: list[TimelineLine]) -> list[Said]:
     """Return the messages with the times and users that were resolved at first reading."""
     said: list[Said] = []
     for line in lines:
