@@ -28,7 +28,7 @@ RUN python3 -c "import functions.ingest.app" \
  && python3 -c "import functions.search.app" \
  && python3 -c "import functions.mcp.app" \
  && python3 -c "import functions.forget.app" \
- && python3 -c "import varve.adapters.records.records" \
+ && python3 -c "import varve.adapters.lance_cache.records" \
  && python3 -c "import varve.adapters.graph.parquet, varve.adapters.graph.table, varve.adapters.graph.query_process" \
  && python3 -c "import openai, varve.adapters.models.openai_llm" \
  && python3 -c "from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder; WordLlamaEmbedder().embed(['Lisbon'])"

@@ -9,6 +9,7 @@ messages that hold the answer, and how many of the first ten results are the sam
 
 import argparse
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -22,8 +23,7 @@ from traffic import machine, markdown
 from tests.support.drivers import driver_of
 from tests.support.internals import gather_candidates, hold_rows
 from varve import Memory
-from varve.adapters.records.tables import compact
-from varve.adapters.records.upkeep import Upkeep
+from varve.adapters.lance.upkeep import Upkeep, compact
 from varve.domain.calendar import Grain
 
 AMOUNTS = (50, 100, 200)
@@ -53,7 +53,7 @@ def filled(path: Path, folder: str, filler: int) -> tuple[Memory, list[Question]
             memory.scope, Grain.WORKING, rows, EMBEDDER.model
         )
     table: Any = driver_of(memory).records.newest(memory.scope, Grain.WORKING)
-    compact(table, Upkeep(index_rows=0), table.optimize, purge=False)
+    compact(table, Upkeep(index_rows=0), timedelta(days=7))
     return memory, questions[::EVERY]
 
 

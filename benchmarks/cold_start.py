@@ -21,9 +21,9 @@ from fleet import HEAVY, Fleet, Invocation, fleet
 from round_trips import turns
 from traffic import machine, markdown
 
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 

@@ -31,12 +31,11 @@ from traffic import machine, markdown
 
 from tests.support.internals import drop_columns
 from tests.support.usecase_drivers import run_find
+from varve.adapters.lance.upkeep import Upkeep, compact
+from varve.adapters.lance.vectors import build_vector_query, drop_index, make_index
+from varve.adapters.lance_cache import columns as lance_columns
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records import columns as lance_columns
-from varve.adapters.records.records import LanceRecords
-from varve.adapters.records.tables import compact
-from varve.adapters.records.upkeep import Upkeep
-from varve.adapters.records.vectors import build_vector_query, drop_index, make_index
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
@@ -159,7 +158,7 @@ def filled(folder: str, size: int) -> Bench:
         blocks.append(vectors.astype(np.float32))
         chosen = luck.sample(range(count), max(1, QUESTIONS * count // size))
         asked += [(" ".join(texts[row].split()[:4]), blocks[-1][row]) for row in chosen]
-    compact(table, Upkeep(), table.optimize, purge=False)
+    compact(table, Upkeep(), timedelta(days=7))
     matrix = np.concatenate(blocks)
     return Bench(
         records,

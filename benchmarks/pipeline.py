@@ -23,9 +23,10 @@ import numpy as np
 from counting_s3 import KINDS, CountingS3, Counts
 from traffic import Deployment, conversation, machine, markdown
 
+from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.identity import Scope
@@ -151,14 +152,14 @@ print(json.dumps([seconds, int(status["VmHWM"].split()[0]), len(sys.modules)]))
 """
 IMPORTS = {
     "lancedb": "import lancedb",
-    "varve.adapters.records.records": "import varve.adapters.records.records",
+    "varve.adapters.lance_cache.records": "import varve.adapters.lance_cache.records",
     "nothing": "pass",
     **{
         f"functions.{name}.app": f"import functions.{name}.app"
         for name in ("ingest", "extract", "write", "summarize", "cleanup", "search")
     },
     "functions.search.app, then the first use of LanceDB": (
-        "import functions.search.app, varve.adapters.records.records, varve.adapters.objects.store"
+        "import functions.search.app, varve.adapters.lance_cache.records, varve.adapters.objects.store"
     ),
 }
 

@@ -18,18 +18,19 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
 from statistics import mean
+from time import perf_counter, process_time
 from zoneinfo import ZoneInfo
 
 import numpy as np
 from counting_s3 import BUCKET, KINDS, CountingS3, Counts
 from traffic import BATCH, Deployment, conversation, machine, markdown
 
+from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.lance_cache import columns as lance_columns
+from varve.adapters.lance_cache.cache_directory import Caching
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.adapters.objects.store import lance_options, s3_objects
-from varve.adapters.records import columns as lance_columns
-from varve.adapters.records import upkeep as lance_upkeep
-from varve.adapters.records.cache_directory import Caching
-from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.domain.calendar import Grain, Period
 from varve.domain.context import parse_context_request
 from varve.domain.experience.rows import LessonVersion, lesson_record
@@ -44,6 +45,8 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")
 DELAY = 0.25
 """Longer than it takes here to start a hundred requests: else those of one round trip look like several."""
+WITHIN_AWS = 0.03
+BATCHES = 64
 DAYS = 10
 SCOPE, OTHER = Scope("w", "a"), Scope("w", "b")
 EMBEDDER = WordLlamaEmbedder()
@@ -58,8 +61,7 @@ SUMMARIES = {
 SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un")]
 MOST_WORDS = 30
 QUESTION = {"query_text": "which firm sent the invoice?"}
-PRUNING_AT_ONCE = Upkeep(keep_for=timedelta(0))
-lance_upkeep.FENCE = timedelta(0)
+PRUNING_AT_ONCE = Upkeep(keep_for=timedelta(milliseconds=1))
 # List prices of Amazon S3 Standard, us-east-1, per request.
 PRICES = {
     "GET": 0.0004 / 1e3,
@@ -395,12 +397,30 @@ def large(s3: CountingS3, size: int) -> list[Row]:
     return rows
 
 
+def throughput(s3: CountingS3, size: int) -> list[Row]:
+    """Batches of a warm writer, one after the other, compactions included."""
+    bench = Bench.of(s3, f"throughput-{size}")
+    bench.fill(size)
+    bench.write()
+    s3.reset()
+    s3.delay(WITHIN_AWS)
+    started, busy = perf_counter(), process_time()
+    for _ in range(BATCHES):
+        bench.write()
+    took, busy = perf_counter() - started, process_time() - busy
+    s3.delay(0)
+    dollars = float(str(_cells([s3.counts()])[-1])) / BATCHES
+    return [[size, BATCHES * BATCH / took, 1e3 * busy / BATCHES, f"{dollars:.4f}"]]
+
+
 def main() -> None:
     """Read the options, run, print Markdown."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--only", choices=("sizes", "periods", "contexts", "large"))
+    parser.add_argument(
+        "--only", choices=("sizes", "periods", "contexts", "large", "throughput")
+    )
     parser.add_argument("--sizes", default="100,1000,10000,100000")
     parser.add_argument("--quick", action="store_true", help="a store of 100")
     options = parser.parse_args()
@@ -426,6 +446,10 @@ def main() -> None:
         if options.only in (None, "large"):
             rows = [row for size in sizes if size >= 10_000 for row in large(s3, size)]
             _show("Replica or LanceDB on S3", ["records", "through", "step"], rows)
+        if options.only in (None, "throughput"):
+            rows = [row for size in sizes for row in throughput(s3, size)]
+            headings = ["records", "records a second", "ms of processor a batch"]
+            print(markdown([*headings, "$ per 1,000 batches"], rows), flush=True)
 
 
 def _show(title: str, headings: list[str], rows: list[Row]) -> None:

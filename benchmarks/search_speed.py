@@ -38,8 +38,8 @@ from rank_bm25 import BM25Okapi
 
 from tests.support.drivers import driver_of, open_driver
 from varve import Memory
-from varve.adapters.records.table_handle import COARSEST_SECONDS
-from varve.adapters.records.upkeep import Upkeep
+from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.lance_cache.version_watch import COARSEST_SECONDS
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record

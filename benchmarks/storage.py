@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from traffic import SimulatedClock, conversation, machine, markdown
 
 from tests.support.drivers import Driver, open_driver
-from varve.adapters.records.records import Upkeep
+from varve.adapters.lance.upkeep import Upkeep
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope

@@ -18,7 +18,7 @@ ROOT_FOLDER = str(Path(__file__).parents[1])
 sys.path[:0] = [] if ROOT_FOLDER in sys.path else [ROOT_FOLDER]
 
 from tests.support.drivers import Driver, open_driver  # noqa: E402 - found by the path above
-from varve.adapters.records.upkeep import Upkeep  # noqa: E402
+from varve.adapters.lance.upkeep import Upkeep  # noqa: E402
 from varve.domain.summary import Summary, SummaryTask  # noqa: E402
 from varve.ports.clock import Clock  # noqa: E402
 from varve.ports.models import Summarizer  # noqa: E402

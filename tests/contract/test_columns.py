@@ -27,10 +27,10 @@ from tests.support.internals import (
 )
 from tests.support.moto_process import PROJECT
 from varve.adapters.in_memory import InMemoryRecords
+from varve.adapters.lance_cache.column_cache import ColumnCache
+from varve.adapters.lance_cache.columns import CachedStore
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.column_cache import ColumnCache
-from varve.adapters.records.columns import CachedStore
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope

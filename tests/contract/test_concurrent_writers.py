@@ -22,9 +22,9 @@ from tests.support.builders import ACME, DIMENSIONS, a_record, an_operation, emb
 from tests.support.processes import begin_together, run_together
 from tests.support.s3 import s3_server
 from varve.adapters.graph.parquet import ParquetGraph
+from varve.adapters.lance_cache.cache_directory import Caching
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records.cache_directory import Caching
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.search.query import Filter

@@ -76,7 +76,7 @@ def test_invariant_1_every_sort_of_object_of_a_store_is_tried(
     directory: Path, s3: CountingS3
 ) -> None:
     assert set(keys_in(local_objects(directory))) == {*NAMES_ALONE, *WITH_CONTENT}
-    assert set(keys_in(s3_objects(BUCKET, ROOT))) == {*KINDS} - {"creator"}
+    assert set(keys_in(s3_objects(BUCKET, ROOT))) == {*KINDS}
 
 
 @pytest.mark.parametrize("kind", WITH_CONTENT)
@@ -106,7 +106,7 @@ def test_what_lies_in_an_object_that_speaks_by_its_name_does_not_matter(
         assert tried(verb) is None, name
 
 
-@pytest.mark.parametrize("kind", ["manifest", "rows", "index", "pack", "facts.parquet"])
+@pytest.mark.parametrize("kind", ["manifest", "rows", "index", "facts.parquet"])
 @pytest.mark.parametrize("damage", ["cut off", "bits"])
 def test_a_damaged_object_on_s3_ends_in_an_answer_or_an_error_of_ours(
     kind: str, damage: str, s3: CountingS3, tmp_path: Path

@@ -12,8 +12,8 @@ import pytest
 from tests.support.builders import ACME, WordEmbedder, a_record, embedded
 from tests.support.rights import reachable, without_rights
 from varve.adapters.exports.export_folder import create_export
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Misconfigured, Retryable
 

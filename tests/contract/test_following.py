@@ -19,12 +19,12 @@ from lancedb.table import LanceTable
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
 from tests.support.internals import hide_manifests
+from varve.adapters.lance.stores import LanceStores
+from varve.adapters.lance_cache.cache_directory import Caching
+from varve.adapters.lance_cache.files import manifest_name, needs_of
+from varve.adapters.lance_cache.layout import read_layout
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.cache_directory import Caching
-from varve.adapters.records.files import manifest_name, needs_of
-from varve.adapters.records.layout import read_layout
-from varve.adapters.records.records import LanceRecords
-from varve.adapters.records.stores import LanceStores
 from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
@@ -70,12 +70,16 @@ class Played:
 
     def opened(self) -> LanceRecords:
         """As another process opens it, with a replica of its own."""
-        objects = local_objects(self.root)
         if not self.replicas:
-            return LanceRecords(str(self.root), objects)
+            return self.writer()
+        objects = local_objects(self.root)
         return LanceRecords(
             "s3://bucket/root", objects, caching=Caching(self.home / "cache")
         )
+
+    def writer(self) -> LanceRecords:
+        """As another process opens it to write."""
+        return LanceRecords(str(self.root), local_objects(self.root))
 
     def table(self) -> LanceTable:
         """The table, to be changed by LanceDB itself."""
@@ -83,7 +87,7 @@ class Played:
         return table
 
     def put(self, *records: Record) -> None:
-        self.opened().upsert(ACME, WORKING, embedded(*records), MODEL)
+        self.writer().upsert(ACME, WORKING, embedded(*records), MODEL)
 
     def rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = (
@@ -129,10 +133,10 @@ class Played:
         self.put(a_row(number))
 
     def forget(self, number: int) -> None:
-        self.opened().delete(ACME, WORKING, [self.one(number)])
+        self.writer().delete(ACME, WORKING, [self.one(number)])
 
     def drop_period(self, number: int) -> None:
-        self.opened().delete_periods(ACME, WORKING, [a_row(number).period])
+        self.writer().delete_periods(ACME, WORKING, [a_row(number).period])
 
     def delete(self, number: int) -> None:
         self.table().delete(f"id = '{self.one(number)}'")

@@ -16,16 +16,13 @@ import numpy as np
 import pytest
 from lancedb.table import LanceTable
 
-from tests.support.internals import (
-    claim_without_waiting,
-    fail_making_tables,
-    prune_without_fence,
-)
+from tests.support.internals import claim_without_waiting, fail_making_tables
 from tests.support.lanes import hits
 from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
+from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -173,11 +170,7 @@ class TestManySmallWrites:
         assert self.files(tmp_path) <= self.bound(upkeep)
         assert rows(records) == each_once(*range(5))
 
-    def test_are_bounded_on_s3_too(
-        self, moto: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        # manifests stay for that long as well
-        prune_without_fence(monkeypatch)
+    def test_are_bounded_on_s3_too(self, moto: str) -> None:
         upkeep = Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=8)
         prefix = next(prefixes)
         records = open_records(f"s3://{BUCKET}/{prefix}", upkeep)

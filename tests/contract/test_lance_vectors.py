@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from tests.support.lanes import hits
 from tests.support.s3 import s3_server
+from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.lance_cache.cache_directory import Caching
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records.cache_directory import Caching
-from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record

@@ -11,7 +11,7 @@ from varve import Memory
 
 PROBE = """
 import sys
-import varve.adapters.records.records
+import varve.adapters.lance_cache.records
 loaded = [name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.api.")]
 assert loaded == [], loaded
 import lance_namespace_urllib3_client as client
@@ -30,7 +30,7 @@ def test_the_rest_client_is_loaded_only_on_its_first_call() -> None:
 
 def test_a_loaded_client_is_not_replaced() -> None:
     script = (
-        "import lancedb, varve.adapters.records.records; "
+        "import lancedb, varve.adapters.lance_cache.records; "
         "lancedb.connect('memory://x').list_tables(); print('ok')"
     )
     run = subprocess.run(
@@ -67,7 +67,7 @@ def test_a_writer_of_stores_loads_nothing_that_ranks() -> None:
         "varve.domain.search.ranking",
     )
     loaded = f"[name for name in {ranking} if name in sys.modules]"
-    script = f"import sys, varve.adapters.records.records; print({loaded})"
+    script = f"import sys, varve.adapters.lance_cache.records; print({loaded})"
     here = {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
     run = subprocess.run(
         [sys.executable, "-c", script],

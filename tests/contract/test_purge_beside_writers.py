@@ -13,11 +13,9 @@ import pytest
 from tests.contract.test_concurrent_writers import MODEL, objects_at, records_at
 from tests.support.builders import ACME, a_record, embedded
 from tests.support.s3 import s3_server
+from varve.adapters.lance_cache.inspection import LanceInspector
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import lance_options
-from varve.adapters.records import purge_turn
-from varve.adapters.records.inspection import LanceInspector
-from varve.adapters.records.purge_turn import TURN
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.search.query import Filter
@@ -25,7 +23,6 @@ from varve.domain.search.query import Filter
 BUCKET = "varve-purges"
 WRITERS = 3
 DOOMED = [f"Forget {number}." for number in range(4)]
-STORE = f"vectordb/{ACME}/{Grain.WORKING}"
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +100,6 @@ def test_a_purge_ends_beside_busy_writers_and_they_go_on(
     assert deleted == len(DOOMED)
     found = purger.browse(ACME, Grain.WORKING, where=Filter(), limit=100_000)
     assert sorted(one.content for one in found) == sorted(busy.written)
-    assert objects_at(root).get(f"{STORE}/{TURN}") is None
 
 
 def test_an_inspection_beside_busy_writers_and_purges_ends(
@@ -127,16 +123,3 @@ def test_an_inspection_beside_busy_writers_and_purges_ends(
 def purge_often(purger: LanceRecords) -> None:
     for _ in range(3):
         purger.delete(ACME, Grain.WORKING, [])
-
-
-def test_a_purge_that_died_stops_no_writer_for_good(
-    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    objects = objects_at(root)
-    objects.put(f"{STORE}/{TURN}", b"asked for by a process that died")
-    monkeypatch.setattr(purge_turn, "LONGEST_TURN_SECONDS", 0.0)
-    records = records_at(root, tmp_path)
-    records.upsert(ACME, Grain.WORKING, embedded(a_record("Go on.")), MODEL)
-    records.finish()
-    assert records.count(ACME, Grain.WORKING, where=Filter()) == 1
-    assert objects.get(f"{STORE}/{TURN}") is None

@@ -19,8 +19,8 @@ from lancedb.table import LanceTable
 from tests.support.lanes import Hit, hits
 from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryRecords
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Retryable

@@ -1,4 +1,4 @@
-"""Replicas of stores: what they carry, what they cost, and what two writers, deaths and faults leave."""
+"""Replicas of stores on S3: what they carry, what they ask for, and what faults leave."""
 
 from __future__ import annotations
 
@@ -29,21 +29,29 @@ from tests.contract.test_lance_upkeep import (
     write,
 )
 from tests.support.internals import (
-    confirm_always,
     drop_replicas,
     fetch_in_parts,
-    prune_without_fence,
+    refuse_manifests,
     replica_folder,
 )
 from tests.support.moto_process import PROJECT
+from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.lance_cache import replicas
+from varve.adapters.lance_cache.cache_directory import Caching
+from varve.adapters.lance_cache.files import (
+    UnknownFormat,
+    is_content,
+    manifest_name,
+    needs_of,
+    version_of,
+)
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records import packs, replicas
-from varve.adapters.records.cache_directory import Caching
-from varve.adapters.records.files import is_content, manifest_name, needs_of, version_of
-from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
+from varve.domain.usage import Item
+from varve.ports.meter import Meter
 from varve.ports.objects import ObjectInfo, Objects, StoredObject
 
 __all__ = ["moto"]  # the fixture
@@ -109,27 +117,24 @@ class Lagging(Watched):
 
 
 class Store:
-    """A store whose objects lie in a directory, which plain LanceDB can open as well."""
+    """A store whose objects lie in a directory, where LanceDB writes and replicas read."""
 
     def __init__(self, folder: Path) -> None:
         self.root, self.cache = folder / "objects", folder / "cache"
         self.objects = local_objects(self.root)
 
-    def open(
-        self,
-        upkeep: Upkeep = NOW_AND_THEN,
-        objects: Objects | None = None,
-        **caching: Any,
-    ) -> LanceRecords:
-        """As another process would, with a replica of its own."""
-        given = Caching(self.cache, **caching)
-        return LanceRecords(
-            "s3://bucket/root", objects or self.objects, None, upkeep, given
-        )
+    def writer(self, upkeep: Upkeep = NOW_AND_THEN) -> LanceRecords:
+        """As another process would write."""
+        return LanceRecords(str(self.root), self.objects, None, upkeep)
 
-    def watched(self, upkeep: Upkeep = NOW_AND_THEN) -> tuple[LanceRecords, Watched]:
+    def open(self, objects: Objects | None = None, **caching: Any) -> LanceRecords:
+        """As another process would read, with a replica of its own."""
+        given = Caching(self.cache, **caching)
+        return LanceRecords("s3://bucket/root", objects or self.objects, caching=given)
+
+    def watched(self) -> tuple[LanceRecords, Watched]:
         objects = Watched(self.objects)
-        return self.open(upkeep, objects), objects
+        return self.open(objects), objects
 
     def plain(self) -> lancedb.table.Table:
         return lancedb.connect(self.root / STORE).open_table("memories")
@@ -193,11 +198,11 @@ class TestFormat:
     def test_after_every_operation_plain_lancedb_finds_what_the_replica_has(
         self, store: Store
     ) -> None:
-        writer = store.open(AT_ONCE)
+        writer, reader = store.writer(AT_ONCE), store.open()
         for operation in self.operations():
             operation(writer)
             found, worded = as_plain_lancedb_reads_it(store)
-            records = writer.browse(SCOPE, Grain.WORKING, where=ANY, limit=1_000)
+            records = reader.browse(SCOPE, Grain.WORKING, where=ANY, limit=1_000)
             assert {row["id"]: row["content"] for row in found} == {
                 r.id: r.content for r in records
             }
@@ -262,7 +267,7 @@ class TestFormat:
 
 class TestRoundTrips:
     def test_a_view_is_one_listing_and_its_reads_are_free(self, store: Store) -> None:
-        writer = store.open()
+        writer = store.writer()
         write(writer, 0)
         writer.upsert(SCOPE, Grain.DAILY, [embedded(1)], MODEL)
         records, objects = store.watched()
@@ -286,7 +291,7 @@ class TestRoundTrips:
     def test_a_view_stays_at_its_moment_and_the_next_is_at_the_newest(
         self, store: Store
     ) -> None:
-        writer = store.open()
+        writer = store.writer()
         write(writer, 0)
         records = store.open()
         before = records.at(SCOPE)
@@ -295,33 +300,36 @@ class TestRoundTrips:
         assert records.at(SCOPE).count(SCOPE, Grain.WORKING, where=ANY) == 2
 
     def test_a_view_is_of_one_agent(self, store: Store) -> None:
-        writer, other = store.open(), Scope("acme", "other")
+        writer, other = store.writer(), Scope("acme", "other")
         write(writer, 0)
         view = store.open().at(other)
         assert view.count(other, Grain.WORKING, where=ANY) == 0
         assert view.count(SCOPE, Grain.WORKING, where=ANY) == 1
 
-    def test_what_one_commit_brought_comes_beside_the_listing(
+    def test_what_commits_brought_comes_with_the_manifest_after_the_listing(
         self, store: Store
     ) -> None:
-        writer = store.open(SELDOM)
+        writer = store.writer(SELDOM)
         write(writer, 0)
-        records, objects = store.watched(SELDOM)
+        records, objects = store.watched()
         records.at(SCOPE)
         write(writer, 1)
         write(writer, 2)
-        writer.finish()
-        keys: list[str] = []
-        objects.before = lambda verb, key: keys.append(f"{verb} {key}")
+        together = Barrier(3, timeout=30)
+
+        def meet(verb: str, key: str) -> None:
+            if verb == "get":
+                together.wait()
+
+        objects.before = meet
+        objects.asked.clear()
         assert records.at(SCOPE).count(SCOPE, Grain.WORKING, where=ANY) == 3
-        assert [key for key in keys if "/packs/" not in key] == [
-            f"list vectordb/{SCOPE}"
-        ]
+        assert objects.asked == {"list": 1, "get": 3}
 
     def test_large_files_come_in_parts(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        write(store.open(), *range(20))
+        write(store.writer(), *range(20))
         whole, objects = store.watched()
         whole.at(SCOPE)
         asked = objects.asked["get"]
@@ -330,248 +338,51 @@ class TestRoundTrips:
         assert rows(parts) == each_once(*range(20))
         assert objects.asked["get"] > asked + 10
 
-    def test_a_batch_that_changes_nothing_is_a_listing(self, store: Store) -> None:
-        records, objects = store.watched(SELDOM)
-        write(records, 0, 1)
-        objects.asked.clear()
-        assert write(records, 0, 1) == 0
-        assert objects.asked == {"list": 1}
-        assert write(records, 2) == 1
-        assert rows(store.open()) == each_once(0, 1, 2)
-
-    def test_a_batch_is_a_listing_files_a_manifest_and_a_pack(
-        self, store: Store
-    ) -> None:
-        records, objects = store.watched(SELDOM)
-        write(records, 0)
-        objects.asked.clear()
-        write(records, *range(1, 11))
-        records.finish()
-        assert objects.asked == {"list": 1, "put": 2, "put_if": 1}
-
-
-class TestTwoWriters:
-    """Invariant 4, where each writer has a replica of its own."""
-
-    @pytest.mark.parametrize("many", [2, 8])
-    def test_invariant_4_racing_writers_lose_nothing_and_make_no_id_twice(
-        self, store: Store, many: int
-    ) -> None:
-        start = Barrier(many)
-
-        def run(me: int) -> None:
-            records = store.open(AT_ONCE)
-            start.wait()
-            for number in range(me, me + 6):
-                write(records, number, number + 1)
-
-        with ThreadPoolExecutor(many) as pool:
-            list(pool.map(run, range(many)))
-        assert rows(store.open()) == each_once(*range(many + 6))
-        assert len(as_plain_lancedb_reads_it(store)[0]) == many + 6
-
-    def test_invariant_4_one_with_a_replica_and_one_that_writes_to_s3_directly(
-        self, moto: str
-    ) -> None:
-        prefix, start = "both-sorts", Barrier(2)
-
-        def opened(size: int) -> LanceRecords:
-            objects, caching = s3_objects("varve-test", prefix), Caching(bytes=size)
-            return LanceRecords(
-                f"s3://varve-test/{prefix}", objects, lance_options(), AT_ONCE, caching
-            )
-
-        write(opened(10**9), 0)
-
-        def run(first: int) -> None:
-            records = opened(10**9 if first == 1 else 0)
-            start.wait()
-            for number in range(first, first + 10):
-                write(records, number, number + 1)
-
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(run, (1, 5)))
-        assert rows(opened(10**9)) == each_once(*range(16))
-        assert rows(opened(0)) == each_once(*range(16))
-
-    def test_invariant_4_a_writer_held_up_until_its_number_is_free_again_loses_nothing(
-        self, store: Store, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        write(store.open(), 0)
-        prune_without_fence(monkeypatch)
-        confirm_always(monkeypatch)
-        slow, objects = store.watched()
-
-        def meanwhile(verb: str, key: str) -> None:
-            if verb == "put_if":
-                objects.before = nothing
-                other = store.open(AT_ONCE)
-                for number in range(1, 9):
-                    write(other, number)
-                assert key not in {info.key for info in store.objects.list(TABLE)}
-
-        objects.before = meanwhile
-        assert write(slow, 9) == 1
-        assert rows(store.open()) == each_once(*range(10))
-
-    def test_a_commit_that_lost_leaves_no_files(self, store: Store) -> None:
-        writer, objects = store.watched(SELDOM)
-        write(writer, 0)
-        before = store.names()
-        other = store.open(SELDOM)
-
-        def first(verb: str, key: str) -> None:
-            if verb == "put_if":
-                objects.before = nothing
-                write(other, 1)
-
-        objects.before = first
-        assert write(writer, 2) == 1
-        assert len(store.names() - before) == 4  # data and manifest of two commits
-        assert rows(store.open()) == each_once(0, 1, 2)
-
-    def test_a_stale_listing_makes_a_writer_try_again(self, store: Store) -> None:
-        writer, objects = store.watched()
-        write(writer, 0)
-        other = store.open()
-
-        def after(verb: str, key: str) -> None:
-            if verb == "list":
-                objects.after = nothing
-                write(other, 1)
-
-        objects.after = after
-        assert write(writer, 2) == 1
-        assert rows(store.open()) == each_once(0, 1, 2)
-
     def test_a_listing_that_stays_stale_takes_nothing_from_who_has_seen_more(
         self, store: Store
     ) -> None:
-        records, objects = store.watched(SELDOM)
+        writer, (records, objects) = store.writer(SELDOM), store.watched()
         nothing_yet = Lagging(store.objects)
-        write(records, 0)
+        write(writer, 0)
         one = Lagging(store.objects)
-        write(records, 1)
+        write(writer, 1)
+        assert rows(records) == each_once(0, 1)
         for stale in (nothing_yet, one):
             objects.inner = stale
             assert rows(records) == each_once(0, 1)
-        assert write(records, 2) == 1
-        objects.inner = nothing_yet
-        assert records.delete(SCOPE, Grain.WORKING, [embedded(0).record.id]) == 1
-        assert rows(records) == rows(store.open()) == each_once(1, 2)
 
 
-class TestDeathsAndFaults:
-    def test_a_writer_that_dies_before_its_commit_leaves_orphans_which_age_removes(
-        self, store: Store, monkeypatch: pytest.MonkeyPatch
+class TestUnknownFormat:
+    def test_a_manifest_in_an_unknown_format_is_left_to_lancedb_and_counted_once(
+        self, moto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        write(store.open(), 0)
-        before = store.names()
-        dying, objects = store.watched()
-        objects.before = failing_at("put_if")
-        with pytest.raises(Retryable):
-            dying.upsert(SCOPE, Grain.WORKING, [embedded(1)], MODEL)
-        orphans = store.names() - before
-        assert orphans
-        assert rows(store.open()) == each_once(0)
-        for number in range(2, 8):
-            write(store.open(AT_ONCE), number)
-        assert orphans <= store.names()
-        for name in orphans:
-            os.utime(store.root / TABLE / name, (0, 0))
-        for number in range(8, 14):
-            write(store.open(AT_ONCE), number)
-        assert not orphans & store.names()
-        assert rows(store.open()) == each_once(0, *range(2, 14))
+        root, objects = "s3://varve-test/unknown", s3_objects("varve-test", "unknown")
+        asked = Watched(objects)
+        caching, meter = Caching(tmp_path), Meter()
+        records = LanceRecords(root, asked, lance_options(), None, caching, meter)
+        write(records, 0)
 
-    def test_what_a_compaction_replaced_goes_with_the_first_write_that_finds_it_old(
-        self, store: Store
-    ) -> None:
-        kept = Upkeep(max_fragments=8, keep_for=timedelta(seconds=90))
-        for number in range(6):
-            write(store.open(kept), number)
-        assert len(self.spare(store)) >= 6, (
-            "readers may still be at the version before the compaction"
-        )
-        write(store.open(kept), 6)
-        assert len(self.spare(store)) >= 6
-        records, objects = store.watched(replace(kept, keep_for=timedelta(0)))
-        write(records, 7)
-        assert not self.spare(store)
-        objects.asked.clear()
-        write(records, 8)
-        records.finish()
-        assert objects.asked == {"list": 1, "put": 2, "put_if": 1}
-        assert rows(store.open()) == each_once(*range(9))
+        def refuse(manifest: bytes) -> Any:
+            raise UnknownFormat("of a later release")
 
-    @staticmethod
-    def spare(store: Store) -> set[str]:
-        """The files with rows and indices that the newest version does not need."""
-        manifest = store.objects.get(f"{TABLE}/{manifest_name(store.newest())}")
-        assert manifest is not None
-        needs = needs_of(manifest.data)
-        return {
-            name for name in store.names() if is_content(name) and not needs.has(name)
-        }
+        with monkeypatch.context() as patch:
+            refuse_manifests(patch, refuse)
+            assert rows(records) == each_once(0)
+            asked.asked.clear()
+            assert rows(records) == each_once(0)
+            assert asked.asked["get"] == 0
+            assert meter.total[Item.UNKNOWN_MANIFESTS] == 1
+        write(records, 1)
+        assert rows(records) == each_once(0, 1)
 
-    def test_a_writer_that_dies_before_the_pack_has_written(self, store: Store) -> None:
-        reader = store.open()
-        write(store.open(), 0)
-        assert rows(reader) == each_once(0)
-        dying, objects = store.watched()
-        objects.before = failing_at("/packs/")
-        assert dying.upsert(SCOPE, Grain.WORKING, [embedded(1)], MODEL).changed == 1
-        dying.finish()
-        assert rows(reader) == each_once(0, 1)
-        assert rows(store.open()) == each_once(0, 1)
 
-    def test_a_pack_that_cannot_be_read_is_passed_over(self, store: Store) -> None:
-        reader, writer = store.open(), store.open()
-        write(writer, 0)
-        assert rows(reader) == each_once(0)
-        before = store.newest()
-        write(writer, 1)
-        writer.finish()
-        store.objects.put(f"{STORE}/{packs.pack_name(before)}", b"no archive")
-        assert rows(reader) == each_once(0, 1)
-
-    def test_a_commit_whose_acknowledgement_is_lost_is_written_once(
-        self, store: Store
-    ) -> None:
-        writer, objects = store.watched()
-        write(writer, 0)
-        objects.after = failing_at("put_if")
-        with pytest.raises(Retryable):
-            writer.upsert(SCOPE, Grain.WORKING, [embedded(1)], MODEL)
-        objects.after = nothing
-        assert write(writer, 1) == 0
-        assert rows(store.open()) == each_once(0, 1)
-
-    @pytest.mark.parametrize("at", range(1, 10))
-    def test_a_fault_at_any_request_leaves_a_whole_store(
-        self, store: Store, at: int
-    ) -> None:
-        writer, objects = store.watched()
-        write(writer, 0)
-        objects.asked.clear()
-
-        def once(verb: str, key: str) -> None:
-            if objects.asked.total() == at:
-                fail()
-
-        objects.before = once
-        for number in range(1, 5):
-            write(writer, number)
-        assert rows(writer) == each_once(*range(5))
-        assert rows(store.open()) == each_once(*range(5))
-        assert len(as_plain_lancedb_reads_it(store)[0]) == 5
-
+class TestFaults:
     @pytest.mark.parametrize("at", [1, 2, 4, 8])
     def test_a_reader_meets_a_fault_and_reads_right_the_next_time(
         self, store: Store, at: int
     ) -> None:
         for number in range(5):
-            write(store.open(), number)
+            write(store.writer(), number)
         reader, objects = store.watched()
 
         def once(verb: str, key: str) -> None:
@@ -588,7 +399,7 @@ class TestDeathsAndFaults:
         self, store: Store
     ) -> LanceRecords:
         """Somebody else purges what was written first and writes something new, once."""
-        other = store.open(AT_ONCE)
+        other = store.writer(AT_ONCE)
         write(other, 0)
         watched, objects = store.watched()
 
@@ -609,19 +420,12 @@ class TestDeathsAndFaults:
             embedded(1).record
         ]
 
-    def test_files_that_vanish_after_the_listing_make_a_writer_look_again(
-        self, store: Store
-    ) -> None:
-        writer = self.a_store_whose_files_vanish_after_its_listing(store)
-        assert write(writer, 2) == 1
-        assert rows(store.open()) == each_once(1, 2)
-
 
 class TestPurge:
     def test_no_byte_of_what_was_deleted_stays_below_the_root(
         self, store: Store
     ) -> None:
-        writer = store.open()
+        writer = store.writer()
         secret = replace(
             embedded(1),
             record=replace(embedded(1).record, content="xyzzy42", period="2026-03-01"),
@@ -636,10 +440,18 @@ class TestPurge:
         assert not [path for path in files if b"xyzzy42" in path.read_bytes()]
         assert rows(store.open()) == each_once(0, 2)
 
+    def test_the_packs_of_an_earlier_release_go_with_it(self, store: Store) -> None:
+        writer = store.writer()
+        write(writer, 0)
+        store.objects.put(f"{STORE}/packs/{1:020}.zip", b"copies of rows")
+        purge(writer, "2026-03-01")
+        assert not list(store.objects.list(f"{STORE}/packs"))
+        assert rows(store.open()) == each_once(0)
+
     def test_a_replica_lets_go_of_it_when_it_looks_the_next_time(
         self, store: Store
     ) -> None:
-        writer, reader = store.open(), store.open()
+        writer, reader = store.writer(), store.open()
         secret = replace(
             embedded(1),
             record=replace(embedded(1).record, content="xyzzy42", period="2026-03-01"),
@@ -653,30 +465,39 @@ class TestPurge:
         assert not [path for path in held if b"xyzzy42" in path.read_bytes()]
 
     def test_a_store_that_is_made_anew_has_nothing_of_the_one_before(
-        self, store: Store
+        self, moto: str, tmp_path: Path
     ) -> None:
-        writer, reader = store.open(), store.open()
+        objects = s3_objects("varve-test", "anew")
+
+        def opened() -> LanceRecords:
+            caching = Caching(tmp_path)
+            return LanceRecords(
+                "s3://varve-test/anew", objects, lance_options(), SELDOM, caching
+            )
+
+        writer, reader = opened(), opened()
         for number in range(4):
             write(writer, number)
         assert rows(reader) == each_once(*range(4))
-        store.objects.delete([info.key for info in store.objects.list("vectordb")])
+        objects.delete([info.key for info in objects.list("vectordb")])
         assert rows(reader) == each_once()
-        assert rows(writer) == each_once()
-        anew = store.open()
-        for number in range(10, 14):
+        anew = opened()
+        for number in range(10, 13):
             write(anew, number)
-            assert rows(reader) == rows(writer) == each_once(*range(10, number + 1))
+            assert rows(reader) == each_once(*range(10, number + 1))
+        assert write(writer, 13) == 1
+        assert rows(reader) == rows(opened()) == each_once(*range(10, 14))
 
     def test_a_store_that_is_made_anew_up_to_the_same_version_is_not_taken_for_the_one_before(
         self, store: Store
     ) -> None:
         """Nobody looked meanwhile: neither who has read it nor who has made its newest version."""
-        writer, reader = store.open(SELDOM), store.open(SELDOM)
+        writer, reader = store.writer(SELDOM), store.open()
         write(writer, 0)
         assert rows(reader) == each_once(0)
         version = store.newest()
         store.objects.delete([info.key for info in store.objects.list("vectordb")])
-        write(store.open(SELDOM), 1)
+        write(store.writer(SELDOM), 1)
         assert store.newest() == version
         assert rows(reader) == each_once(1)
         assert write(writer, 2) == 1
@@ -688,7 +509,7 @@ class TestCache:
         self, store: Store
     ) -> None:
         agents = [Scope("acme", f"agent-{number}") for number in range(6)]
-        writer = store.open()
+        writer = store.writer()
         for number, scope in enumerate(agents):
             made = embedded(number, content="x" * 2_000)
             writer.upsert(scope, Grain.WORKING, [made], MODEL)
@@ -711,7 +532,7 @@ class TestCache:
         """Until then a reader's disk may hold what has been erased from the store."""
         now = [0.0]
         monkeypatch.setattr(replicas, "monotonic", lambda: now[0])
-        writer = store.open(AT_ONCE)
+        writer = store.writer(AT_ONCE)
         write(writer, *range(5))
         reader = store.open(seconds=60.0)
         assert rows(reader) == each_once(*range(5))
@@ -729,7 +550,7 @@ class TestCache:
     def test_what_was_evicted_while_a_view_reads_is_read_from_the_newest(
         self, store: Store
     ) -> None:
-        writer = store.open()
+        writer = store.writer()
         write(writer, 0)
         reader = store.open()
         view = reader.at(SCOPE)
@@ -740,7 +561,7 @@ class TestCache:
     def test_two_threads_that_meet_an_agent_at_the_same_time_read_the_same(
         self, store: Store
     ) -> None:
-        write(store.open(), *range(5))
+        write(store.writer(), *range(5))
         for _ in range(5):
             records, start = store.open(), Barrier(4)
 
@@ -758,7 +579,7 @@ class TestCache:
     ) -> None:
         script = (
             "import sys; from pathlib import Path\n"
-            "from varve.adapters.records.cache_directory import CacheDirectory\n"
+            "from varve.adapters.lance_cache.cache_directory import CacheDirectory\n"
             "kept = CacheDirectory(Path(sys.argv[1])); (kept.path / 'a').write_text('a'); print(kept.path)\n"
             "import os; os._exit(1) if sys.argv[2] == 'killed' else None"
         )

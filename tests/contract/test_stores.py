@@ -13,10 +13,10 @@ from tests.contract.test_lance_upkeep import BUCKET, moto, prefixes, root
 from tests.contract.test_records import T0, axis, record
 from tests.support.internals import once_before_a_write
 from varve.adapters.in_memory import InMemoryRecords
+from varve.adapters.lance.stores import LanceStores
+from varve.adapters.lance_cache.cache_directory import Caching
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records.cache_directory import Caching
-from varve.adapters.records.records import LanceRecords
-from varve.adapters.records.stores import LanceStores
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Retryable

@@ -25,8 +25,8 @@ from tests.support.drivers import open_memory
 from tests.support.moto_process import PROJECT
 from varve import Memory
 from varve.adapters.in_memory import InMemoryObjects
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.conversation import MAX_MESSAGE_BYTES, MAX_MESSAGES
 from varve.domain.embedding import EmbeddingMismatch

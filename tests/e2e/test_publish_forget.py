@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.test_forget import conversation
 from tests.support.s3 import s3_server
 from varve import Memory
-from varve.adapters.records.inspection import LanceInspector
+from varve.adapters.lance_cache.inspection import LanceInspector
 from varve.cli.main import main
 from varve.ports.objects import Objects
 from varve.usecases.analytics.targets import targets_key

@@ -23,8 +23,8 @@ from tests.support.traffic import (
     corpus,
     traffic,
 )
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope, digest

@@ -61,8 +61,7 @@ WITH_CONTENT = {
     "tombstones": r"audit/.+/tombstones/.+",
     "receipt": r"audit/.+/receipts/.+",
 }
-ON_S3_ALONE = {"pack": r"vectordb/.+/working/packs/.+\.zip"}
-KINDS = {**NAMES_ALONE, **WITH_CONTENT, **ON_S3_ALONE}
+KINDS = {**NAMES_ALONE, **WITH_CONTENT}
 
 
 def said(day: int, text: str, conversation: str = "", **given: str) -> dict[str, Any]:

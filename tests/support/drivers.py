@@ -479,8 +479,9 @@ def _clock(now: Now) -> Callable[[], datetime]:
 
 def _records_with(upkeep: Any, settings: Any, objects: Any) -> Any:
     """Return LanceDB stores that are compacted and pruned by another policy."""
+    from varve.adapters.lance_cache.records import LanceRecords
     from varve.adapters.objects.store import lance_options
-    from varve.adapters.records.records import LanceRecords
 
     options = lance_options() if settings.s3_location else None
-    return LanceRecords(settings.store, objects, options, upkeep)
+    meter = getattr(objects, "meter", None)
+    return LanceRecords(settings.store, objects, options, upkeep, meter=meter)

@@ -7,26 +7,15 @@ lives no longer than its change, passes None.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from varve.adapters.exports import transfers
+from varve.adapters.lance import candidates, outline, tables, writer
+from varve.adapters.lance_cache import columns, layout, listing, replica, version_watch
+from varve.adapters.lance_cache.column_cache import ColumnCache
 from varve.adapters.models import cached_embedder
 from varve.adapters.queues import dead_letters
-from varve.adapters.records import (
-    candidates,
-    columns,
-    layout,
-    outline,
-    replica,
-    replicas,
-    table_handle,
-    tables,
-    upkeep,
-)
-from varve.adapters.records import records as record_stores
-from varve.adapters.records.column_cache import ColumnCache
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
 from varve.domain.search import occurrences, signals
@@ -71,17 +60,12 @@ def fetch_in_parallel(patch: Patch, most: int) -> None:
 
 def fetch_whole(patch: Patch, most: int) -> None:
     """Fetch a store of at most this many bytes whole."""
-    _set(patch, replica, "AT_ONCE_BYTES", most)
-
-
-def prune_without_fence(patch: Patch) -> None:
-    """Let files be pruned however young they are."""
-    _set(patch, upkeep, "FENCE", timedelta(0))
+    _set(patch, listing, "AT_ONCE_BYTES", most)
 
 
 def confirm_always(patch: Patch) -> None:
-    """Have a writer look again, after any time, whether its number is still free."""
-    _set(patch, replicas, "CONFIRM_AFTER_SECONDS", 0.0)
+    """Have a writer look again, after any time, whether its commit is the newest."""
+    _set(patch, tables, "CONFIRM_AFTER_SECONDS", 0.0)
 
 
 def claim_without_waiting(patch: Patch) -> None:
@@ -109,8 +93,7 @@ def compare_at_once(patch: Patch, terms: int) -> None:
 
 def fail_making_tables(patch: Patch, fail: Callable[..., Any]) -> None:
     """Call this in place of making a new table."""
-    for module in (tables, replicas):
-        _set(patch, module, "new_table", fail)
+    _set(patch, tables, "new_table", fail)
 
 
 def hide_manifests(patch: Patch) -> None:
@@ -118,16 +101,21 @@ def hide_manifests(patch: Patch) -> None:
     _set(patch, layout, "manifest_name", lambda version: f"_versions/none-{version}")
 
 
+def refuse_manifests(patch: Patch, refuse: Callable[[bytes], Any]) -> None:
+    """Let replicas read manifests by this."""
+    _set(patch, replica, "needs_of", refuse)
+
+
 def once_before_a_write(patch: Patch, do: Callable[[], object]) -> None:
     """Do this once, after a writer has read a store and before it commits."""
-    to_arrow: Any = vars(record_stores)["to_arrow"]
+    to_arrow: Any = vars(writer)["to_arrow"]
 
     def late(*args: Any) -> Any:
-        _set(patch, record_stores, "to_arrow", to_arrow)
+        _set(patch, writer, "to_arrow", to_arrow)
         do()
         return to_arrow(*args)
 
-    _set(patch, record_stores, "to_arrow", late)
+    _set(patch, writer, "to_arrow", late)
 
 
 # What is read.
@@ -171,8 +159,8 @@ def read_table(
 
 def give_clock_and_files(patch: Patch, now: Callable[[], float], files: Any) -> None:
     """Let a watched folder be read by this clock, with `listdir` and `stat` of `files`."""
-    _set(patch, table_handle, "monotonic", now)
-    _set(patch, table_handle, "os", files)
+    _set(patch, version_watch, "monotonic", now)
+    _set(patch, version_watch, "os", files)
 
 
 def count_kin(patch: Patch) -> list[int]:
@@ -193,12 +181,12 @@ def count_kin(patch: Patch) -> list[int]:
 
 def replica_folder(records: Any) -> Path:
     """Return the folder of the replicas of stores on S3."""
-    return Path(records._stores._home.path)
+    return Path(records._replicas._home.path)
 
 
 def drop_replicas(records: Any) -> None:
     """Empty every replica, as the limit of the disk cache does."""
-    for one in records._stores._replicas.values():
+    for one in records._replicas._replicas.values():
         one.reset()
 
 
@@ -209,7 +197,7 @@ def give_loaded_model(embedder: Any, model: Any) -> None:
 
 def drop_columns(records: Any) -> None:
     """Forget the columns that are held in memory."""
-    records._columns = ColumnCache()
+    records._cache = ColumnCache()
 
 
 def _set(patch: Patch, target: Any, name: str, value: Any) -> None:

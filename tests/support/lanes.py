@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.support.internals import read_table
 from varve.adapters.in_memory import InMemoryRecords
-from varve.adapters.records.candidates import rows_at, search_lanes
-from varve.adapters.records.layout import ADDRESS
+from varve.adapters.lance.candidates import rows_at, search_lanes
+from varve.adapters.lance.rows import ADDRESS
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import Vector

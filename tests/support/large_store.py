@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.support.builders import ACME, MORNING, a_record
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord
 from varve.domain.search.query import Filter

@@ -35,11 +35,10 @@ from varve.adapters.graph.parquet import ParquetGraph, change
 from varve.adapters.graph.table import GraphTable
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles, profile_path
+from varve.adapters.lance_cache.files import UnknownFormat, needs_of
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.models.openai_llm import OpenAILLM
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records import packs
-from varve.adapters.records.files import UnknownFormat, needs_of
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.context import parse_context_request
 from varve.domain.conversation import parse_conversation
@@ -672,11 +671,6 @@ def _objects() -> list[Parser]:
         ),
         _stored(
             "facts.parquet", facts, lambda o: ParquetGraph(o).triples(ACME), _triples()
-        ),
-        Parser(
-            "pack",
-            packs.unpack,
-            (packs.pack({"data/a.lance": b"x" * 50, "_versions/1": b"y"}),),
         ),
         Parser("manifest", _manifest, (_manifest_of_a_table(),)),
     ]

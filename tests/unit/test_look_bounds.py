@@ -14,8 +14,8 @@ from tests.support.builders import a_record
 from tests.support.drivers import open_memory
 from tests.support.look import page_of
 from varve import Memory
+from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain, iso
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType

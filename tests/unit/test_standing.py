@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.internals import give_clock_and_files
-from varve.adapters.records.files import manifest_name
-from varve.adapters.records.table_handle import COARSEST_SECONDS, VersionWatch
+from varve.adapters.lance_cache.files import manifest_name
+from varve.adapters.lance_cache.version_watch import COARSEST_SECONDS, VersionWatch
 
 
 class Folder:

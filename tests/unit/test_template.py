@@ -16,7 +16,7 @@ from samtranslator.yaml_helper import yaml_parse
 
 from tests.support import sam
 from tests.support.policies import allows, session_statements
-from varve.adapters.records.cache_directory import Caching
+from varve.adapters.lance_cache.cache_directory import Caching
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, parse_instant
 from varve.domain.identity import Scope
 from varve.domain.ledger import (

@@ -199,8 +199,8 @@ class Sessions:
     @cached_property
     def inspector(self) -> "StoreInspector":
         """Reads every byte of a store, to prove that something is gone."""
+        from varve.adapters.lance_cache.inspection import LanceInspector
         from varve.adapters.objects.store import lance_options
-        from varve.adapters.records.inspection import LanceInspector
 
         options = lance_options() if self.settings.s3_location else None
         root = self.settings.store.rstrip("/")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from varve.adapters.credentials.scoped import TemporaryCredentials
     from varve.adapters.graph.parquet import ParquetGraph
     from varve.adapters.json_profiles import JsonProfiles
-    from varve.adapters.records.records import LanceRecords
-    from varve.adapters.records.stores import LanceStores
+    from varve.adapters.lance.stores import LanceStores
+    from varve.adapters.lance_cache.records import LanceRecords
     from varve.usecases.views import Views
 
 
@@ -72,14 +72,15 @@ class OpenStore:
     @cached_property
     def records(self) -> "LanceRecords":
         """The records of every agent and grain."""
-        from varve.adapters.records.cache_directory import Caching
-        from varve.adapters.records.records import LanceRecords
+        from varve.adapters.lance_cache.cache_directory import Caching
+        from varve.adapters.lance_cache.records import LanceRecords
 
         return LanceRecords(
             self._settings.store.rstrip("/"),
             self.objects,
             self._lance_options(),
             caching=Caching(self._settings.cache_directory, self._cache_bytes),
+            meter=self._meter if self._settings.s3_location else None,
         )
 
     def shared_records(self, scope: Scope) -> "LanceRecords":
@@ -98,7 +99,7 @@ class OpenStore:
     @cached_property
     def stores(self) -> "LanceStores":
         """The record stores as a whole, with their embedding models."""
-        from varve.adapters.records.stores import LanceStores
+        from varve.adapters.lance.stores import LanceStores
 
         return LanceStores(
             self.records.newest, self.objects, self._settings.cache_directory

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from varve.adapters.disk_errors import disk_error
 from varve.adapters.graph.table import to_table
+from varve.adapters.lance.rows import RECORD_SCHEMA, as_row
 from varve.adapters.objects.directories import is_directory
-from varve.adapters.records.rows import RECORD_SCHEMA, as_row
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.record import EmbeddedRecord, StoreName, Vector
 from varve.domain.strict_json import parse_json

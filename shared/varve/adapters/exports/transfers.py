@@ -1,22 +1,15 @@
 """Concurrent transfers of many objects, so that all of them take one round trip."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from varve.domain.errors import Retryable
 from varve.ports.meter import MeteredThreads
 from varve.ports.objects import Objects
 
 PARALLEL = 128
 """Threads. The files of an agent between two compactions need one or two round trips."""
 PART_BYTES = 8 * 1024 * 1024
-T = TypeVar("T")
 
 
 class Vanished(Exception):
@@ -42,20 +35,11 @@ class _Part:
 
 
 class Transfers:
-    """Copies objects to files and back, and runs requests in background threads."""
+    """Copies objects to files and back."""
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
         self._pool = MeteredThreads(PARALLEL, thread_name_prefix="varve-transfer")
-        self._background: deque[Future[None]] = deque()
-
-    def start(self, task: Callable[[], T]) -> "Future[T]":
-        """Run the task in the background."""
-        return self._pool.submit(task)
-
-    def get(self, keys: Sequence[str]) -> list[bytes | None]:
-        """Return the objects' bytes, or None for a missing object. Raises Retryable."""
-        return list(self._pool.map(self._bytes, keys))
 
     def download(self, wanted: Mapping[str, LocalFile]) -> None:
         """Copy each object, by key, into its file.
@@ -79,18 +63,6 @@ class Transfers:
         """Copy each file into its object. Raises Retryable: some may be copied."""
         for _ in self._pool.map(self._upload, files.items()):
             pass
-
-    def put_behind(self, key: str, data: bytes) -> None:
-        """Put an optional object in the background."""
-        put = partial(self.objects.put, key, data)
-        self._background.append(self.start(put))
-
-    def finish(self) -> None:
-        """Wait for background puts; ignore the ones that failed."""
-        while self._background:
-            # IndexError: another thread has taken the last one.
-            with suppress(Retryable, IndexError):
-                self._background.popleft().result()
 
     def delete(self, keys: Iterable[str]) -> None:
         """Delete the objects. Raises Retryable."""

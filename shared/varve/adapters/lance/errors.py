@@ -27,14 +27,14 @@ def translate_errors(store: str) -> Iterator[None]:
 def translate_commit_errors(store: str) -> Iterator[None]:
     """Raise Contended for a lost commit, and Retryable for any other LanceDB error.
 
-    LanceDB raises RuntimeError for a commit that lost to another writer's, and no finer
-    type.
+    LanceDB raises RuntimeError for a commit that lost to another writer's, and also
+    ValueError if a purge has deleted what it was reading; it has no finer types.
     """
     try:
         yield
     except FOREIGN as error:
         fault = disk_error(f"store vectordb/{store}", error)
-        if fault is None and isinstance(error, RuntimeError):
+        if fault is None and isinstance(error, (RuntimeError, ValueError)):
             fault = Contended(f"store {store}: a commit failed in LanceDB")
         raise fault or to_retryable(store, error) from error
 

@@ -1,47 +1,17 @@
-"""Handles that tell a store's version, if possible without opening its table."""
+"""The newest version of tables in directories, without opening them."""
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lancedb.table import Table
+from varve.adapters.lance.reader import FindTable, OpenTable, TableHandle
+from varve.adapters.lance.tables import VERSIONS, store_prefix
+from varve.domain.identity import Scope
+from varve.domain.record import StoreName
 
 COARSEST_SECONDS = 3.0
 """Longer than a tick of any file system's clock: those of FAT are two seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableHandle:
-    """A store to read.
-
-    `open` returns its table, or None if nothing has been written. `version` returns a
-    value that differs for every state of the store, or None if nothing has been written.
-    Call it before reading: it then names the state that is read, or an earlier one.
-    """
-
-    open: "Callable[[], Table | None]"
-    version: Callable[[], object]
-
-    @classmethod
-    def holding(cls, table: "Table | None") -> "TableHandle":
-        """Build a handle on an open table."""
-        return cls.opening(lambda: table)
-
-    @classmethod
-    def opening(cls, open_table: "Callable[[], Table | None]") -> "TableHandle":
-        """Build a handle that opens its table once, to ask LanceDB for the version."""
-        opened = cache(open_table)
-
-        def version() -> object:
-            found = opened()
-            # The table object is part of the value: a recreated store is another table.
-            return None if found is None else (found, found.version)
-
-        return cls(opened, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +70,19 @@ def _newest_manifest(folder: str) -> object:
             continue
         return name, found.st_ino, found.st_mtime_ns
     return None
+
+
+def watched_tables(root: str, open_newest: OpenTable) -> FindTable:
+    """Return a finder of handles that tell a version without opening its table.
+
+    `root` is a directory.
+    """
+    watch = VersionWatch()
+
+    def find(scope: Scope, grain: StoreName) -> TableHandle:
+        folder = f"{root}/{store_prefix(scope, grain)}/{VERSIONS}"
+        return TableHandle(
+            partial(open_newest, scope, grain), partial(watch.newest, folder)
+        )
+
+    return find

@@ -13,20 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from varve.adapters.records.files import (
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.rows import Addresses
+from varve.adapters.lance_cache.files import (
     Fragment,
     UnknownFormat,
     fragments_of,
     manifest_name,
 )
-from varve.adapters.records.lean_import import without_rest_client
 from varve.domain.search.lexical import Bools
 
 with without_rest_client():
     from lancedb.table import Table
 
-ADDRESS = "_rowid"
-Addresses = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.uint32]
 
 _FRAGMENT_SHIFT = np.uint64(32)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varve.adapters.records.errors import FOREIGN
+from varve.adapters.lance.errors import FOREIGN
 from varve.domain.errors import Outdated
 from varve.domain.search.lexical import Spots
 

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.rows import apply_filter, read_all
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.rows import apply_filter, read_all
 from varve.domain.search.query import Filter
 from varve.domain.tally import Tally, TallyColumn
 

@@ -6,18 +6,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varve.adapters.records.candidates import find_candidates, rows_at
-from varve.adapters.records.layout import ADDRESS, Addresses, Layout, read_layout
-from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.names import NAMES, LazyColumn, LazyNames
-from varve.adapters.records.outline import (
+from varve.adapters.lance.candidates import find_candidates, rows_at
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.names import NAMES, LazyColumn, LazyNames
+from varve.adapters.lance.outline import (
     SHORT,
     StoredOutline,
     read_outline,
     release_memory,
     short_columns,
 )
-from varve.adapters.records.rows import model_of, read_all, unit_vectors
+from varve.adapters.lance.rows import (
+    ADDRESS,
+    Addresses,
+    model_of,
+    read_all,
+    unit_vectors,
+)
+from varve.adapters.lance_cache.layout import Layout, read_layout
 from varve.domain.embedding import require_same_model
 from varve.domain.record import Vector
 from varve.domain.search.columns import MAX_ROWS, Columns

@@ -10,13 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from varve.adapters.records.errors import to_retryable
-from varve.adapters.records.files import Needs, manifest_name, needs_of
-from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.replica import TABLE, Listing
-from varve.adapters.records.rows import RECORD_COLUMNS
-from varve.adapters.records.tables import store_prefix
-from varve.adapters.records.upkeep import list_store
+from varve.adapters.lance.errors import to_retryable
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.rows import RECORD_COLUMNS
+from varve.adapters.lance.tables import TABLE, store_prefix
+from varve.adapters.lance_cache.files import Needs, manifest_name, needs_of
+from varve.adapters.lance_cache.listing import Listing, list_store
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
 from varve.ports.erasure import Inspected

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.rows import apply_filter
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.rows import apply_filter
 from varve.domain.record import Vector
 from varve.domain.search.query import Filter
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varve.adapters.records.layout import ADDRESS, Addresses
-from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.outline import StoredOutline
-from varve.adapters.records.rows import apply_filter, read_all
-from varve.adapters.records.vectors import build_vector_query
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.outline import StoredOutline
+from varve.adapters.lance.rows import ADDRESS, Addresses, apply_filter, read_all
+from varve.adapters.lance.vectors import build_vector_query
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Bools, Spots
 from varve.domain.search.query import Filter

@@ -9,7 +9,7 @@ from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 
 if TYPE_CHECKING:  # a writer creates this cache too, but never loads columns
-    from varve.adapters.records.columns import CachedStore
+    from varve.adapters.lance_cache.columns import CachedStore
     from varve.domain.search.columns import Columns
     from varve.domain.search.outline import Outline
 

@@ -7,9 +7,10 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from varve.adapters.records.lean_import import without_rest_client
+from varve.adapters.lance.lean_import import without_rest_client
 from varve.domain.embedding import dimensions_of
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.query import Filter
@@ -58,6 +59,10 @@ _PRIMARY_KEY = {
     "lance-schema:unenforced-primary-key": "true",
     "lance-schema:unenforced-primary-key:position": "1",
 }
+
+ADDRESS = "_rowid"
+"""LanceDB's column of the place where a row lies."""
+Addresses = npt.NDArray[np.uint64]
 
 SCAN_BATCH_ROWS = 65_536
 

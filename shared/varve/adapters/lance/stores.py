@@ -10,15 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from varve.adapters.exports.transfers import Transfers, Vanished
-from varve.adapters.records.column_cache import ColumnCache
-from varve.adapters.records.errors import to_retryable
-from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.records import LanceReader, OpenTable
-from varve.adapters.records.replica import Listing, Replica
-from varve.adapters.records.rows import model_of, schema_for, to_record
-from varve.adapters.records.table_handle import TableHandle
-from varve.adapters.records.tables import require_index, store_prefix
-from varve.adapters.records.upkeep import list_store
+from varve.adapters.lance.copies import TableCopy
+from varve.adapters.lance.errors import to_retryable
+from varve.adapters.lance.keywords import require_index
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.reader import LanceReader, OpenTable, TableHandle
+from varve.adapters.lance.rows import model_of, schema_for, to_record
+from varve.adapters.lance.tables import TABLE, store_prefix
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Contended
 from varve.domain.identity import Scope
@@ -39,9 +37,8 @@ Content = tuple[str | None, list[EmbeddedRecord]]
 class LanceStores(LanceReader):
     """The StoreReader and VectorWriter ports over the tables that `open_newest` opens.
 
-    `move` works on a copy in `directory` and commits by a conditional put of the next
-    version, also if the root is a directory. With LanceDB's own commit, the new rows could
-    replace rows that another writer has committed meanwhile.
+    `move` works on a copy in `directory`, also if the root is a directory. With LanceDB's
+    own commit, the new rows could replace rows that another writer has committed meanwhile.
     """
 
     def __init__(
@@ -50,7 +47,7 @@ class LanceStores(LanceReader):
         def find(scope: Scope, grain: StoreName) -> TableHandle:
             return TableHandle.opening(partial(open_newest, scope, grain))
 
-        super().__init__(find, open_newest, ColumnCache())
+        super().__init__(find, open_newest)
         self._objects = objects
         self._directory = directory
 
@@ -79,8 +76,6 @@ class LanceStores(LanceReader):
                     return moved
         except (RuntimeError, OSError) as error:
             raise to_retryable(f"{scope}/{grain}", error) from error
-        finally:
-            transfers.finish()
         raise Contended(f"store {scope}/{grain}: {MOVE_TRIES} other commits came first")
 
     def _try_move(
@@ -91,37 +86,26 @@ class LanceStores(LanceReader):
         with tempfile.TemporaryDirectory(
             prefix="varve-move-", dir=self._directory
         ) as home:
-            replica = Replica(store, Path(home), transfers, lancedb.Session())
-            listing = list_store(self._objects, store)
-            if not listing.newest:
-                return 0
+            copy = TableCopy(store, Path(home), transfers)
             try:
-                _pull(replica, listing, transfers)
+                if not copy.pull():
+                    return 0
             except Vanished:
                 return None
-            return self._reembed(replica, model, embed)
+            table = lancedb.connect(home).open_table(TABLE)
+            moved = _reembed(table, model, embed)
+            return moved if copy.publish() else None
 
-    def _reembed(self, replica: Replica, model: str, embed: Embed) -> int | None:
-        table: Any = replica.table
-        if model_of(table) == model:
-            return 0
+
+def _reembed(table: Table, model: str, embed: Embed) -> int:
+    """Replace the table's vectors, unless they are of this model; return how many."""
+    moved = 0
+    if model_of(table) != model:
         before = table.search().limit(None).to_arrow()
-        rows = _replace_vectors(model, before, embed)
-        table.add(rows, mode="overwrite")
-        require_index(table)
-        if not replica.commit():
-            return None
-        # While this writer embedded, others may have committed this version and pruned it.
-        newest = list_store(self._objects, replica.prefix).newest
-        return len(rows) if newest == replica.version else None
-
-
-def _pull(replica: Replica, listing: Listing, transfers: Transfers) -> None:
-    """Bring the replica to the listing's newest version. Raises Vanished, Retryable."""
-    while missing := replica.missing(listing):
-        transfers.download(missing)
-        replica.mark_fetched(missing)
-    replica.switch_to(listing)
+        table.add(_replace_vectors(model, before, embed), mode="overwrite")
+        moved = len(before)
+    require_index(table)
+    return moved
 
 
 def _replace_vectors(model: str, rows: pa.Table, embed: Embed) -> pa.Table:

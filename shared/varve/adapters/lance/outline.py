@@ -9,9 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varve.adapters.records.layout import ADDRESS, Addresses
-from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.rows import read_all
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.rows import ADDRESS, Addresses, read_all
 from varve.domain.search.lexical import Spots
 from varve.domain.search.outline import TYPES, Codes, Outline
 

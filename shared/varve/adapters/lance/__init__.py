@@ -1,0 +1,5 @@
+"""The record ports over LanceDB tables, in a directory or on S3, as LanceDB offers them.
+
+Implements `MemoryWriter` (`ports/records.py`), `StoreReader` and `VectorWriter`
+(`ports/transfer.py`), and what `lance_cache` needs to implement `MemoryReader`.
+"""

@@ -1,0 +1,74 @@
+"""Copies of whole tables, changed apart from the original and committed at once.
+
+A table is a directory of files that never change. Putting the manifest of the next
+version, if there is none, commits that version. LanceDB has no change of all rows that
+fails if another writer committed since they were read.
+"""
+
+from pathlib import Path
+
+from varve.adapters.exports.transfers import LocalFile, Transfers
+from varve.adapters.lance.tables import TABLE
+
+
+class TableCopy:
+    """A copy of the table of the store at `prefix`, in the directory `home`."""
+
+    def __init__(self, prefix: str, home: Path, transfers: Transfers) -> None:
+        self._prefix = f"{prefix}/{TABLE}.lance"
+        self._folder = home / f"{TABLE}.lance"
+        self._transfers = transfers
+        self._pulled: set[str] = set()
+
+    def pull(self) -> bool:
+        """Copy the table's files; return False if there are none.
+
+        Raises Vanished: a file was deleted meanwhile; Retryable.
+        """
+        wanted = {}
+        for info in self._transfers.objects.list(self._prefix):
+            name = info.key.removeprefix(f"{self._prefix}/")
+            self._pulled.add(name)
+            wanted[info.key] = LocalFile(self._folder / name, info.size)
+        self._transfers.download(wanted)
+        return bool(wanted)
+
+    def publish(self) -> bool:
+        """Upload the new files and commit the new versions, oldest first.
+
+        Returns False if another writer committed first. Raises Retryable.
+        """
+        fresh = {}
+        for path in self._folder.rglob("*"):
+            name = path.relative_to(self._folder).as_posix()
+            if path.is_file() and name not in self._pulled:
+                fresh[name] = path
+        versions = [name for name in fresh if name.startswith("_versions/")]
+        # Names count down, so that the newest version is listed first.
+        manifests = sorted(
+            (name for name in versions if name.endswith(".manifest")), reverse=True
+        )
+        content = {
+            self._key(name): fresh[name] for name in fresh.keys() - set(versions)
+        }
+        self._transfers.upload(content)
+        for name in manifests:
+            if not self._put(name, fresh[name]):
+                if name == manifests[0]:
+                    self._transfers.delete(content)
+                return False
+        if not manifests:
+            return True
+        # While this writer worked, others may have committed these versions and pruned them.
+        return min(self._list_manifests()) == self._key(manifests[-1])
+
+    def _put(self, name: str, path: Path) -> bool:
+        key = self._key(name)
+        return self._transfers.objects.put_if(key, path.read_bytes(), None)
+
+    def _list_manifests(self) -> list[str]:
+        files = self._transfers.objects.list(f"{self._prefix}/_versions")
+        return [info.key for info in files if info.key.endswith(".manifest")]
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}/{name}"

@@ -1,0 +1,209 @@
+"""Reading of records from one version of a LanceDB table."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from time import sleep
+from typing import TypeVar
+
+import pyarrow.compute as pc
+
+from varve.adapters.lance.errors import translate_errors
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.rows import (
+    RECORD_COLUMNS,
+    apply_filter,
+    read_all,
+    read_by_ids,
+    read_metadata,
+    to_record,
+)
+from varve.adapters.lance.tallies import tally_rows
+from varve.domain.identity import Scope
+from varve.domain.record import Record, StoreName
+from varve.domain.search.query import Filter
+from varve.domain.tally import Tally, TallyColumn
+
+with without_rest_client():
+    from lancedb.expr import col, lit
+    from lancedb.table import Table
+
+DISTURBED = (RuntimeError, OSError, ValueError)
+"""What LanceDB raises if a writer prunes the version that is being read."""
+READ_WAITS = (0.01, 0.05, 0.2)
+"""Seconds between the attempts to read a store: an erasure prunes it several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableHandle:
+    """A store to read.
+
+    `open` returns its table, or None if nothing has been written. `version` returns a
+    value that differs for every state of the store, or None if nothing has been written.
+    Call it before reading: it then names the state that is read, or an earlier one.
+    """
+
+    open: Callable[[], Table | None]
+    version: Callable[[], object]
+
+    @classmethod
+    def holding(cls, table: Table | None) -> "TableHandle":
+        """Build a handle on an open table."""
+        return cls.opening(lambda: table)
+
+    @classmethod
+    def opening(cls, open_table: Callable[[], Table | None]) -> "TableHandle":
+        """Build a handle that opens its table once, to ask LanceDB for the version."""
+        opened = cache(open_table)
+
+        def version() -> object:
+            found = opened()
+            # The table object is part of the value: a recreated store is another table.
+            return None if found is None else (found, found.version)
+
+        return cls(opened, version)
+
+
+T = TypeVar("T")
+
+OpenTable = Callable[[Scope, StoreName], Table | None]
+"""Opens a store's newest version; returns None if nothing has been written."""
+FindTable = Callable[[Scope, StoreName], TableHandle]
+"""Returns a handle on a store."""
+
+
+class LanceReader:
+    """Records below `vectordb/{workspace}/{agent}/{grain}/`, without their columns.
+
+    `find` gives the version to read; `open_newest` is the fallback if that read fails.
+    """
+
+    def __init__(self, find: FindTable, open_newest: OpenTable) -> None:
+        self._find = find
+        self._open_newest = open_newest
+
+    def browse(
+        self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
+    ) -> list[Record]:
+        def read(table: Table) -> list[Record]:
+            keys = ["id", "event_time", "position"]
+            query = apply_filter(table.search(), where)
+            rows = read_all(query.select(keys))
+            order = [
+                ("event_time", "descending"),
+                ("position", "descending"),
+                ("id", "ascending"),
+            ]
+            ids = rows.sort_by(order).column("id")
+            newest = ids[:limit].to_pylist()
+            return read_by_ids(table, newest)
+
+        return self._read(scope, grain, read, [])
+
+    def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
+        return self._read(scope, grain, lambda table: read_by_ids(table, ids), [])
+
+    def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
+        def read(table: Table) -> int:
+            if where == Filter():
+                return int(table.count_rows())
+            # count_rows takes only SQL, and an expression's SQL does not quote every value.
+            query = apply_filter(table.search(), where)
+            ids = read_all(query.select(["id"]))
+            return int(ids.num_rows)
+
+        return self._read(scope, grain, read, 0)
+
+    def read_metadata(self, scope: Scope, grain: StoreName) -> dict[str, str]:
+        return self._read(scope, grain, read_metadata, {})
+
+    def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
+        def read(table: Table) -> dict[str, int]:
+            rows = read_all(table.search().select(["period"]))
+            counts = rows.column("period").value_counts().to_pylist()
+            return {pair["values"]: pair["counts"] for pair in counts}
+
+        return self._read(scope, grain, read, {})
+
+    def tally(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        by: Sequence[TallyColumn],
+        *,
+        where: Filter,
+    ) -> list[Tally]:
+        return self._read(scope, grain, lambda t: tally_rows(t, by, where), [])
+
+    def in_period(
+        self, scope: Scope, grain: StoreName, label: str, since: int = 0
+    ) -> list[Record]:
+        def read(table: Table) -> list[Record]:
+            query = table.search().where(col("period") == lit(label))
+            rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
+            records = [to_record(row) for row in rows.to_pylist()]
+            return sorted(records, key=lambda r: (r.event_time, r.position, r.id))
+
+        return self._read(scope, grain, read, [], since)
+
+    def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
+        def read(table: Table) -> tuple[datetime, datetime] | None:
+            rows = read_all(table.search().select(["event_time"]))
+            if not rows.num_rows:
+                return None
+            ends = pc.min_max(rows.column("event_time")).as_py()
+            return ends["min"], ends["max"]
+
+        return self._read(scope, grain, read, None)
+
+    def _read(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        read: Callable[[Table], T],
+        nothing: T,
+        since: int = 0,
+    ) -> T:
+        """Read a store; return `nothing` if nothing has been written."""
+        handle = self._find(scope, grain)
+        return self._read_from(handle, scope, grain, read, nothing, since)
+
+    def _read_from(
+        self,
+        handle: TableHandle,
+        scope: Scope,
+        grain: StoreName,
+        read: Callable[[Table], T],
+        nothing: T,
+        since: int = 0,
+    ) -> T:
+        """Read the handle's version; if it vanished or is too old, read the newest.
+
+        Raises Retryable: the newest version fails too, or is older than `since`.
+        """
+
+        def read_version(table: Table | None) -> T:
+            version = 0 if table is None else table.version
+            if version < since:
+                raise RuntimeError(
+                    f"older than version {since}, which has been written"
+                )
+            return nothing if table is None else read(table)
+
+        with translate_errors(f"{scope}/{grain}"):
+            try:
+                return read_version(handle.open())
+            except DISTURBED:
+                return self._read_newest(scope, grain, read_version)
+
+    def _read_newest(
+        self, scope: Scope, grain: StoreName, read: Callable[[Table | None], T]
+    ) -> T:
+        """Read the newest version; again if a writer deletes it meanwhile."""
+        for wait in READ_WAITS:
+            try:
+                return read(self._open_newest(scope, grain))
+            except DISTURBED:
+                sleep(wait)
+        return read(self._open_newest(scope, grain))
