@@ -10,6 +10,8 @@ from pathlib import Path
 from varve.adapters.exports.transfers import LocalFile, Transfers
 from varve.adapters.lance.tables import TABLE
 
+_VERSIONS = "_versions/"
+
 
 class TableCopy:
     """A copy of the table of the store at `prefix`, in the directory `home`."""
@@ -38,37 +40,43 @@ class TableCopy:
 
         Returns False if another writer committed first. Raises Retryable.
         """
+        fresh = self._fresh_files()
+        content = {
+            name: fresh[name] for name in fresh if not name.startswith(_VERSIONS)
+        }
+        # Names count down, so that the newest version is listed first.
+        manifests = sorted((name for name in fresh if _is_manifest(name)), reverse=True)
+        uploads = {self._key(name): path for name, path in content.items()}
+        self._transfers.upload(uploads)
+        for name in manifests:
+            if not self._put(name, fresh[name]):
+                if name == manifests[0]:
+                    self._transfers.delete(uploads)
+                return False
+        # While this writer worked, others may have committed these versions and pruned them.
+        return not manifests or self._is_newest(manifests[-1])
+
+    def _fresh_files(self) -> dict[str, Path]:
+        """Return the files that are not copies, by name."""
         fresh = {}
         for path in self._folder.rglob("*"):
             name = path.relative_to(self._folder).as_posix()
             if path.is_file() and name not in self._pulled:
                 fresh[name] = path
-        versions = [name for name in fresh if name.startswith("_versions/")]
-        # Names count down, so that the newest version is listed first.
-        manifests = sorted(
-            (name for name in versions if name.endswith(".manifest")), reverse=True
-        )
-        content = {
-            self._key(name): fresh[name] for name in fresh.keys() - set(versions)
-        }
-        self._transfers.upload(content)
-        for name in manifests:
-            if not self._put(name, fresh[name]):
-                if name == manifests[0]:
-                    self._transfers.delete(content)
-                return False
-        if not manifests:
-            return True
-        # While this writer worked, others may have committed these versions and pruned them.
-        return min(self._list_manifests()) == self._key(manifests[-1])
+        return fresh
 
     def _put(self, name: str, path: Path) -> bool:
         key = self._key(name)
         return self._transfers.objects.put_if(key, path.read_bytes(), None)
 
-    def _list_manifests(self) -> list[str]:
-        files = self._transfers.objects.list(f"{self._prefix}/_versions")
-        return [info.key for info in files if info.key.endswith(".manifest")]
+    def _is_newest(self, manifest: str) -> bool:
+        files = self._transfers.objects.list(self._key("_versions"))
+        listed = [info.key for info in files if _is_manifest(info.key)]
+        return min(listed) == self._key(manifest)
 
     def _key(self, name: str) -> str:
         return f"{self._prefix}/{name}"
+
+
+def _is_manifest(name: str) -> bool:
+    return name.endswith(".manifest")
