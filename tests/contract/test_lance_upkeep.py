@@ -11,12 +11,18 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from threading import Barrier, Event
+from typing import Any
 
 import numpy as np
 import pytest
+from lancedb.merge import LanceMergeInsertBuilder
 from lancedb.table import LanceTable
 
-from tests.support.internals import claim_without_waiting, fail_making_tables
+from tests.support.internals import (
+    claim_without_waiting,
+    confirm_always,
+    fail_making_tables,
+)
 from tests.support.lanes import hits
 from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
@@ -298,6 +304,27 @@ class TestTwoWriters:
         faults = [process.communicate(timeout=120)[1].decode() for process in processes]
         assert [process.returncode for process in processes] == [0, 0], faults
         assert rows(open_records(root)) == each_once(*range(30))
+
+    def test_invariant_4_a_slow_writer_whose_commit_got_lost_applies_it_again(
+        self, moto: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As if a purge meanwhile had made the number of its version free below the newest."""
+        root = f"s3://{BUCKET}/{next(prefixes)}"
+        writer, other = open_records(root), open_records(root)
+        write(writer, 0)
+        confirm_always(monkeypatch)
+        execute, lost = LanceMergeInsertBuilder.execute, []
+
+        def lose_first(builder: Any, rows: Any) -> Any:
+            merged = execute(builder, rows)
+            if not lost:
+                lost.append(merged)
+                assert other.delete(SCOPE, Grain.WORKING, ["r-00001"]) == 1
+            return merged
+
+        monkeypatch.setattr(LanceMergeInsertBuilder, "execute", lose_first)
+        assert write(writer, 1) == 1
+        assert rows(open_records(root)) == each_once(0, 1)
 
     def test_invariant_4_first_writers_racing_to_make_the_table(
         self, root: str, request: pytest.FixtureRequest
