@@ -11,7 +11,13 @@ LIBRARY = Path(__file__).parents[1] / "shared" / "varve"
 VALUE = "…"
 """Stands for a value in a message."""
 ERRORS = frozenset({"Rejected", "Misconfigured", "Retryable", "Contended", "Outdated"})
-HINTS = ("usecases/search.py", "usecases/context.py", "usecases/forget.py")
+HINTS = (
+    "usecases/search.py",
+    "usecases/search_hints.py",
+    "usecases/shared_memories.py",
+    "usecases/context.py",
+    "usecases/forget.py",
+)
 """Modules whose answers carry remarks that the command line prints."""
 UNPRINTED = frozenset({"compile"})
 """Functions whose arguments are no messages."""

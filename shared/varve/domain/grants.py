@@ -112,7 +112,7 @@ class Grants(StrictCamelModel):
         """Return these grants with one added, or replaced. Raises Rejected: too many."""
         others = self.without(grant.to).grants
         if len(others) >= MAX_GRANTS:
-            raise Rejected("to", f"is one more than the limit of {MAX_GRANTS:,} agents")
+            raise Rejected("to", f"would be one more than the limit, {MAX_GRANTS:,}")
         return Grants(agent=self.agent, grants=(*others, grant))
 
     def without(self, to: str) -> "Grants":

@@ -39,7 +39,7 @@ def _check_embedders(names: str, field: str) -> None:
 def _normalize_agents(names: str, field: str) -> str:
     agents = dict.fromkeys(path_id(name.strip(), field) for name in names.split(","))
     if len(agents) > MAX_AGENTS:
-        raise Rejected(field, f"has {len(agents)} agents; the limit is {MAX_AGENTS}")
+        raise Rejected(field, f"names {len(agents)} agents; the limit is {MAX_AGENTS}")
     return ",".join(agents)
 
 
