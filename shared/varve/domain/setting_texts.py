@@ -1,9 +1,10 @@
 """The texts of a workspace's settings: what each may be, checked as it is read."""
 
+import re
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from varve.domain.errors import Rejected
 from varve.domain.identity import path_id
@@ -16,6 +17,8 @@ from varve.domain.prices import parse_prices
 from varve.domain.retention import Limit
 from varve.domain.search.query import MAX_AGENTS
 from varve.domain.validation import build_converter, build_validator
+
+_DOLLARS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})? USD")
 
 DEFAULT_EMBEDDER = "default"
 """The name in `moving_from` of the embedder that VARVE_EMBEDDER names."""
@@ -50,6 +53,12 @@ def _normalize_limit(text: str, field: str) -> str:
         raise Rejected(field, error.reason) from error
 
 
+def _check_dollars(amount: str, field: str) -> None:
+    if not _DOLLARS.fullmatch(amount):
+        reason = f"{amount[:40]!r} is not an amount such as '20 USD' or '0.50 USD'"
+        raise Rejected(field, reason)
+
+
 ZoneText = Annotated[str, AfterValidator(build_validator(_check_zone))]
 LlmText = Annotated[str, AfterValidator(build_validator(parse_llm_name))]
 EmbedderText = Annotated[str, AfterValidator(build_validator(parse_embedder_name))]
@@ -57,5 +66,5 @@ EmbeddersText = Annotated[str, AfterValidator(build_validator(_check_embedders))
 RerankerText = Annotated[str, AfterValidator(build_validator(parse_reranker_name))]
 PricesText = Annotated[str, AfterValidator(build_validator(parse_prices))]
 AgentsText = Annotated[str, AfterValidator(build_converter(_normalize_agents))]
-DollarsText = Annotated[str, Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})? USD$")]
+DollarsText = Annotated[str, AfterValidator(build_validator(_check_dollars))]
 LimitText = Annotated[str, AfterValidator(build_converter(_normalize_limit))]
