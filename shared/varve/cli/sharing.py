@@ -66,7 +66,11 @@ def _read_types(text: str) -> list[MemoryTypeName]:
 def _revoke(options: argparse.Namespace, book: Share) -> None:
     reader = _require_reader(options)
     revoked = book.revoke(reader)
-    said = f"{reader} may no longer read this memory" if revoked else f"{reader} had no grant"
+    said = (
+        f"{reader} may no longer read this memory"
+        if revoked
+        else f"{reader} had no grant"
+    )
     print_result(options, {"revoked": revoked}, [said])
 
 
