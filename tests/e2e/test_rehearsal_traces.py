@@ -24,6 +24,7 @@ MCP_CALL = Path(__file__).parents[2] / "events" / "mcp.search.json"
 
 FOLDERS = {
     "workspaces", "vectordb", "graphs", "profiles", "timeline", "ledger", "payloads", "audit", "probe",
+    "costs",
 }  # fmt: skip
 
 

@@ -399,6 +399,9 @@ def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(
 ) -> None:
     """Workspaces and agents are named like days, grains and files: every key against every session."""
     keys = {key for _, _, key in town.s3.touched() if key.count("/") > 3}
+    # All agents of a workspace may read who grants what to whom; no other may.
+    grants = {key for key in keys if key.startswith("memory/grants/")}
+    keys -= grants
     sample = Random(7).sample(sorted(keys), min(len(keys), KEYS))
     statements = {
         tenant.scope: session_statements(tenant.scope) for tenant in town.tenants
@@ -408,6 +411,13 @@ def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(
             scope for scope, given in statements.items() if reaches(given, BUCKET, key)
         ]
         assert len(let_in) <= 1, key
+    for key in sorted(grants)[:20]:
+        readers = {
+            scope.workspace
+            for scope, given in statements.items()
+            if reaches(given, BUCKET, key)
+        }
+        assert readers <= {key.split("/")[2]}, key
 
 
 def test_invariant_7_one_process_that_serves_all_mixes_nobody_up(town: Town) -> None:

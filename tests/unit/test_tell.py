@@ -74,6 +74,15 @@ def test_a_correction_answers_and_marks_what_it_corrects(memory: Memory) -> None
     assert {result.superseded_by for result in stale} == {results[0].id}
 
 
+def test_a_corrected_statement_leaves_an_answer_about_the_present(
+    memory: Memory,
+) -> None:
+    memory.correct(find_turn(memory), "Dana lives in Porto")
+    results = memory.search("where does Dana live?", now=LATER).results
+    assert "Porto" in results[0].content
+    assert not any("Lisbon" in result.content for result in results)
+
+
 def test_a_corrected_fact_leaves_context_profile_and_graph(memory: Memory) -> None:
     memory.correct(find_turn(memory), "Dana lives in Porto")
     block = memory.context("Where do I live?", user_id="u-42", now=LATER).text

@@ -126,8 +126,8 @@ class Memory(RecordVerbs, OutcomeRecorder):
         its names or a first name that is unambiguous, one of `people` and one of
         `topics`. `where` has entries that the metadata of a fact or turn must have.
         `agents` are others of the workspace: what they granted to this agent is ranked
-        together with its own memory. A superseded statement leaves an answer about the
-        present that has its successor, unless `include_superseded` is set. `explain` adds
+        together with its own memory. A corrected statement leaves an answer about the
+        present that has the correction, unless `include_superseded` is set. `explain` adds
         each signal's share of the score.
         Raises Rejected: names the argument; Misconfigured, Retryable.
         """

@@ -49,6 +49,7 @@ def add_ingest(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="have the model read what waited for its budget; takes no FILE",
     )
+    command.set_defaults(refuse=command.error)
 
 
 def ingest(options: argparse.Namespace) -> None:
@@ -58,7 +59,7 @@ def ingest(options: argparse.Namespace) -> None:
     are stored. Raises Retryable: some are not stored, and the same command goes on.
     """
     if options.catch_up == bool(options.files):
-        raise Rejected("ingest", "needs FILE, or --catch-up")
+        options.refuse("needs FILE, or --catch-up alone")
     if options.catch_up:
         _catch_up(options)
         return

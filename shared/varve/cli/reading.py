@@ -94,7 +94,7 @@ def add_search(command: argparse.ArgumentParser) -> None:
         "--include-superseded",
         action="store_true",
         default=None,
-        help="also statements whose successor is in the answer",
+        help="also statements whose correction is in the answer",
     )
     command.add_argument(
         "--explain",

@@ -23,7 +23,7 @@ from varve.domain.search.ranking import Ranked, lane_weight
 from varve.domain.search.results import Browsed, fit_to_limits, ranked_result
 from varve.domain.search.routing import Route, route
 from varve.domain.search.strategies import BALANCED, CURRENT, with_half_life
-from varve.domain.search.supersession import demote_ended, drop_succeeded, find_ended
+from varve.domain.search.supersession import demote_ended, drop_corrected, find_ended
 from varve.domain.statements.cues import asks_past
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
@@ -205,7 +205,7 @@ def _find(way: Route, lanes: Lanes, running: Running) -> Sequence[Ranked | Brows
         found = demote_ended(found, way.text, find_ended(triples, way.present))
     if running.request.include_superseded or not _is_about_present(way):
         return found
-    return drop_succeeded(found)
+    return drop_corrected(found)
 
 
 def _wanted(way: Route, lanes: Lanes, running: Running, *, current: bool) -> Wanted:

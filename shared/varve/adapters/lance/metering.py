@@ -34,6 +34,17 @@ def count_requests(meter: Meter | None) -> None:
     """
     if meter is None or not register_lancedb_metrics_recorder():
         return
+    for item, number in _take_fresh().items():
+        meter.add(item, number)
+
+
+def begin_counting(meter: Meter | None) -> None:
+    """Start to count for a meter: what was asked before belongs to no purpose of it."""
+    if meter is not None and register_lancedb_metrics_recorder():
+        _take_fresh()
+
+
+def _take_fresh() -> Counter[Item]:
     with _lock:
         current: Counter[Item] = Counter()
         for point in snapshot_lancedb_metrics():
@@ -42,5 +53,4 @@ def count_requests(meter: Meter | None) -> None:
                 current[item] += int(point.value)
         fresh = current - _reported
         _reported.update(fresh)
-    for item, number in fresh.items():
-        meter.add(item, number)
+    return fresh

@@ -12,7 +12,7 @@ from uuid import uuid4
 from varve.adapters.lance.errors import FOREIGN
 from varve.adapters.lance.keywords import require_index
 from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.metering import count_requests
+from varve.adapters.lance.metering import begin_counting, count_requests
 from varve.adapters.lance.purge import delete_leftovers, keep_versions_from, rewrite
 from varve.adapters.lance.rows import schema_for
 from varve.adapters.lance.upkeep import Upkeep, compact, count_fragments
@@ -81,7 +81,7 @@ class Tables:
         options: dict[str, str] | None = None,
         meter: Meter | None = None,
     ) -> None:
-        count_requests(meter)  # LanceDB counts from the first call on
+        begin_counting(meter)
         self._meter = meter
         self._root = root
         self._objects = objects

@@ -172,7 +172,7 @@ class SearchRequest(BaseModel):
     include_superseded: Annotated[
         bool,
         _use_default(False),
-        Field(description="true: also what has been superseded; default false"),
+        Field(description="true: also what has been corrected; default false"),
     ] = False
     agents: Annotated[
         list[PathId], BeforeValidator(_parse_names), Field(max_length=MAX_AGENTS)

@@ -73,16 +73,18 @@ def demote_ended(
     return sorted(weighed, key=lambda item: -item.score)
 
 
-def drop_succeeded(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Return the records without those whose successor is among them too.
+def drop_corrected(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the records without those whose correction is among them too.
 
-    Records of two agents may have the same id.
+    A statement that is only likely to be superseded stays, behind its successor.
     """
-    ids = {(item.agent, item.id) for item in ranked}
+    ids = {item.id for item in ranked}
     kept = []
     for item in ranked:
-        successor = item.standing.successor if item.standing else None
-        if successor is None or (item.agent, successor) not in ids:
+        standing = item.standing
+        is_corrected = standing is not None and standing.is_corrected
+        successor = standing.successor if standing else None
+        if not (is_corrected and successor in ids):
             kept.append(item)
     return kept
 

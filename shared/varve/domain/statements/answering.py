@@ -112,8 +112,12 @@ def _describe(
     if not standings.concerns(item.number, statement, successor.row):
         return is_current
     last = standings.find_last(statement, successors)
-    id_ = standings.columns.ids[last]
-    return Standing(current=False, confirmed=confirmed, successor=id_)
+    return Standing(
+        current=False,
+        confirmed=confirmed,
+        successor=standings.columns.ids[last],
+        is_corrected=statement in standings.corrections,
+    )
 
 
 class _Answer:

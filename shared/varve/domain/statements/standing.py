@@ -35,13 +35,15 @@ class Standing:
     """How a statement stands.
 
     `current` is False if it is superseded or has ended; `successor` is then the id of
-    the record that says what holds now, if memory has one. `confirmed` is when it was
+    the record that says what holds now, if memory has one. `is_corrected`: that record
+    corrects it by name; any other successor is likely only. `confirmed` is when it was
     last said or confirmed, in microseconds since 1970.
     """
 
     current: bool
     confirmed: int
     successor: str | None = None
+    is_corrected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
