@@ -146,7 +146,7 @@ def test_invariant_10_posts_of_a_web_service_to_three_agents_each_succeed(
 ) -> None:
     agents = ("support", "sales", "research")
     memories = {agent: open_memory(root, agent) for agent in agents}
-    count = share_of(90, root)
+    count = 3 * share_of(30, root)
 
     async def post_all() -> list[object]:
         tasks = []
