@@ -21,7 +21,9 @@ def verdict(report: dict[str, Any] | None) -> tuple[int, list[str]]:
     if not audited:
         return 0, [UNREACHABLE]
     found = [
-        _finding(package, flaw) for package in audited for flaw in package["vulns"]
+        _finding(package, flaw)
+        for package in audited
+        for flaw in package["vulns"]
     ]
     skipped = [
         f"{each['name']}: {each['skip_reason']}"

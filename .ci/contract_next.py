@@ -29,7 +29,9 @@ def make_environment(folder: Path) -> Path | None:
 
 def version(python: Path, package: str) -> str:
     """Return the version of a package in the environment."""
-    code = f"from importlib.metadata import version; print(version({package!r}))"
+    code = (
+        f"from importlib.metadata import version; print(version({package!r}))"
+    )
     return subprocess.run(
         [python, "-c", code], check=True, capture_output=True, text=True
     ).stdout.strip()
@@ -67,7 +69,9 @@ def main(folder: Path) -> int:
     broken = failures(done.stdout)
     if done.returncode and not broken:
         print(done.stdout[-4_000:] + done.stderr[-4_000:])
-    print("\n".join(broken) if broken else done.stdout.strip().splitlines()[-1])
+    print(
+        "\n".join(broken) if broken else done.stdout.strip().splitlines()[-1]
+    )
     print(f"{len(broken)} contracts broken")
     return int(done.returncode != 0)
 

@@ -21,7 +21,9 @@ NAMESAKE = "varve==0.7.0"
 """An unrelated project of the registry that installs a package of the same name."""
 CONVERSATION = {
     "conversationId": "c-1",
-    "messages": [{"role": "user", "name": "Dana", "content": "I live in Porto."}],
+    "messages": [
+        {"role": "user", "name": "Dana", "content": "I live in Porto."}
+    ],
 }
 
 
@@ -45,7 +47,9 @@ def build_wheel() -> Path:
 
 def list_extras() -> list[str]:
     """Return the names of the extras in pyproject.toml."""
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())[
+        "project"
+    ]
     return sorted(project["optional-dependencies"])
 
 
@@ -77,7 +81,15 @@ def make_environment(home: Path, interpreter: str, *packages: str) -> Path:
     """Install packages into a new environment; return its folder of programs."""
     run(uv(), "venv", "-q", "--python", interpreter, home)
     programs = home / "bin"
-    run(uv(), "pip", "install", "-q", "--python", programs / "python", *packages)
+    run(
+        uv(),
+        "pip",
+        "install",
+        "-q",
+        "--python",
+        programs / "python",
+        *packages,
+    )
     return programs
 
 
@@ -122,7 +134,9 @@ def check_types(home: Path) -> None:
     )
 
 
-def try_versions(wheel: Path, interpreters: dict[str, str], folder: Path) -> None:
+def try_versions(
+    wheel: Path, interpreters: dict[str, str], folder: Path
+) -> None:
     """Install the wheel with each interpreter, with the oldest one also with all extras.
 
     What all extras together resolve to, each alone does too: none is installed alone.
@@ -131,7 +145,9 @@ def try_versions(wheel: Path, interpreters: dict[str, str], folder: Path) -> Non
         try_package(str(wheel), interpreter, folder / version / "no-extra")
     version, interpreter = next(iter(interpreters.items()))
     extras = ",".join(list_extras())
-    try_package(f"{wheel}[{extras}]", interpreter, folder / version / "all-extras")
+    try_package(
+        f"{wheel}[{extras}]", interpreter, folder / version / "all-extras"
+    )
 
 
 def try_package(package: str, interpreter: str, home: Path) -> None:
@@ -162,12 +178,16 @@ def try_namesake(wheel: Path, interpreter: str, folder: Path) -> None:
     print("beside the namesake: the command says so")
 
 
-def run(*command: str | Path, environment: dict[str, str] | None = None) -> str:
+def run(
+    *command: str | Path, environment: dict[str, str] | None = None
+) -> str:
     """Run a command and return its output. Raises SystemExit: it failed."""
     done = start(*command, environment=environment)
     if done.returncode:
         words = " ".join(str(word) for word in command)
-        raise SystemExit(f"{words}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+        raise SystemExit(
+            f"{words}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+        )
     return done.stdout
 
 
@@ -177,7 +197,9 @@ def start(
     """Run a command without the caller's PYTHONPATH, to its end."""
     variables = {**os.environ, **(environment or {})}
     variables.pop("PYTHONPATH", None)
-    return subprocess.run(command, capture_output=True, text=True, env=variables)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=variables
+    )
 
 
 def main() -> None:

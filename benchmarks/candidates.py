@@ -30,7 +30,9 @@ AMOUNTS = (50, 100, 200)
 EVERY = 3
 
 
-def filled(path: Path, folder: str, filler: int) -> tuple[Memory, list[Question]]:
+def filled(
+    path: Path, folder: str, filler: int
+) -> tuple[Memory, list[Question]]:
     """One memory of all the file's conversations and the generated turns, and the questions about them."""
     memory, questions = opened(folder), []
     for sample in locomo(path, None):
@@ -38,14 +40,17 @@ def filled(path: Path, folder: str, filler: int) -> tuple[Memory, list[Question]
             {
                 **one,
                 "messages": [
-                    {**m, "id": f"{sample.name}:{m['id']}"} for m in one["messages"]
+                    {**m, "id": f"{sample.name}:{m['id']}"}
+                    for m in one["messages"]
                 ],
             }
             for one in sample.conversations
         ]
         memory.ingest(given)
         for asked in sample.questions:
-            evidence = frozenset(f"{sample.name}:{id_}" for id_ in asked.evidence)
+            evidence = frozenset(
+                f"{sample.name}:{id_}" for id_ in asked.evidence
+            )
             questions.append(Question(asked.text, evidence, asked.category))
     for start in range(0, filler, BLOCK):
         rows = list(turns(range(start, min(filler, start + BLOCK)), days=300))
@@ -72,10 +77,13 @@ def asked(
     for question in questions:
         results = memory.search(question.text, max_results=10).results
         sources = list(
-            dict.fromkeys(id_ for result in results for id_ in result.source_ids)
+            dict.fromkeys(
+                id_ for result in results for id_ in result.source_ids
+            )
         )[:10]
         recalls.append(
-            len(question.evidence.intersection(sources)) / len(question.evidence)
+            len(question.evidence.intersection(sources))
+            / len(question.evidence)
         )
         shown.append([result.id for result in results])
     return 100 * mean(recalls), shown
@@ -87,7 +95,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--locomo", type=Path, required=True)
-    parser.add_argument("--filler", type=int, default=20_000, help="generated turns")
+    parser.add_argument(
+        "--filler", type=int, default=20_000, help="generated turns"
+    )
     options = parser.parse_args()
     print(machine(), flush=True)
     with TemporaryDirectory() as folder:

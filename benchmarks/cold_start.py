@@ -40,7 +40,10 @@ Row = list[object]
 def alone() -> tuple[float, float]:
     """The processor's seconds of a process that imports LanceDB and no more, and its peak MB."""
     done = subprocess.run(
-        [sys.executable, "-c", ALONE], capture_output=True, text=True, check=True
+        [sys.executable, "-c", ALONE],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     seconds, megabytes = map(float, done.stdout.split())
     return seconds, megabytes
@@ -58,8 +61,16 @@ def events(running: Fleet) -> Iterator[tuple[str, str, Callable[[], Any]]]:
         "summarize",
         lambda: {"grain": "daily", "scheduledTime": f"{night}T01:10:00Z"},
     )
-    yield "summarize, a day", "summarize", lambda: next(running.batches("summary", 1))
-    yield "cleanup, a pass", "cleanup", lambda: {"scheduledTime": f"{night}T05:40:00Z"}
+    yield (
+        "summarize, a day",
+        "summarize",
+        lambda: next(running.batches("summary", 1)),
+    )
+    yield (
+        "cleanup, a pass",
+        "cleanup",
+        lambda: {"scheduledTime": f"{night}T05:40:00Z"},
+    )
     yield "search", "search", lambda: question(tokens.AGENT)
 
 
@@ -70,10 +81,15 @@ def _size(event: dict[str, Any]) -> int:
 def question(scope: Scope) -> dict[str, Any]:
     """A direct call of the tool."""
     owner = {"workspaceId": scope.workspace, "agentId": scope.agent}
-    return {**owner, "arguments": {"queryText": "which firm sent the invoice?"}}
+    return {
+        **owner,
+        "arguments": {"queryText": "which firm sent the invoice?"},
+    }
 
 
-def invoked(running: Fleet, name: str, event: Any) -> tuple[Invocation, Invocation]:
+def invoked(
+    running: Fleet, name: str, event: Any
+) -> tuple[Invocation, Invocation]:
     """The import and the first invocation of a new process."""
     with running.cold(name) as function:
         return function.imported, function(event)
@@ -86,14 +102,19 @@ def functions(runs: int) -> str:
     unit = []
     for _ in range(runs):
         unit.append(alone()[0])
-        with TemporaryDirectory() as folder, fleet(VARVE_STORE=folder) as running:
+        with (
+            TemporaryDirectory() as folder,
+            fleet(VARVE_STORE=folder) as running,
+        ):
             for title, name, event in events(running):
                 imported, first = invoked(running, name, event())
                 taken.setdefault(title, []).append(
                     (imported.seconds, first.seconds, first.megabytes)
                 )
                 loaded[title] = first.heavy
-    rows: list[Row] = [["`import lancedb` alone", "1.00", "", "", f"{alone()[1]:.0f}"]]
+    rows: list[Row] = [
+        ["`import lancedb` alone", "1.00", "", "", f"{alone()[1]:.0f}"]
+    ]
     for title, times in taken.items():
         imported, first, megabytes = map(median, zip(*times, strict=True))
         ratios = [
@@ -101,7 +122,13 @@ def functions(runs: int) -> str:
             for seconds in (imported, first, imported + first)
         ]
         rows.append([title, *ratios, f"{megabytes:.0f}"])
-    headings = ["function", "import", "first invocation", "together", "peak MB"]
+    headings = [
+        "function",
+        "import",
+        "first invocation",
+        "together",
+        "peak MB",
+    ]
     libraries = [
         [name, *("x" if name in loaded[title] else "" for title in loaded)]
         for name in HEAVY
@@ -136,7 +163,12 @@ def searches(runs: int) -> str:
                     )
                     assert first.answer["results"]
                     times.append(
-                        (unit, imported.seconds, first.seconds, first.megabytes)
+                        (
+                            unit,
+                            imported.seconds,
+                            first.seconds,
+                            first.megabytes,
+                        )
                     )
         unit, imported_seconds, first_seconds, megabytes = map(
             median, zip(*times, strict=True)
@@ -176,7 +208,9 @@ def main() -> None:
         sep="\n\n",
         flush=True,
     )
-    print("", f"**Functions** ({note})", functions(runs), sep="\n\n", flush=True)
+    print(
+        "", f"**Functions** ({note})", functions(runs), sep="\n\n", flush=True
+    )
 
 
 if __name__ == "__main__":

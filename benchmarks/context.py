@@ -68,7 +68,10 @@ def main() -> None:
         )
         print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for budget in BUDGETS:
-            asked = [ask(question, memories, sources, budget) for question in questions]
+            asked = [
+                ask(question, memories, sources, budget)
+                for question in questions
+            ]
             print(row(budget, asked))
 
 
@@ -95,7 +98,9 @@ def ask(
     scope = Scope(question["workspaceId"], question["agentId"])
     block = memories[scope].context(question["question"], max_tokens=budget)
     wanted = set(question["messageIds"])
-    holding = [id_ for id_ in block.ids if sources[scope].get(id_, set()) & wanted]
+    holding = [
+        id_ for id_ in block.ids if sources[scope].get(id_, set()) & wanted
+    ]
     direct = any(not id_.startswith("summary-") for id_ in holding)
     found = read_lines(block.text)
     return Asked(
@@ -161,8 +166,12 @@ def messages_of(root: Path, scope: Scope) -> dict[str, set[str]]:
     parts = open_driver(store=root)
     behind: dict[str, set[str]] = {}
     for grain in Grain:
-        for record in parts.records.browse(scope, grain, where=Filter(), limit=ALL):
-            below = (behind.get(source, {source}) for source in record.source_ids)
+        for record in parts.records.browse(
+            scope, grain, where=Filter(), limit=ALL
+        ):
+            below = (
+                behind.get(source, {source}) for source in record.source_ids
+            )
             behind[record.id] = set().union(*below)
     for triple in parts.graph.triples(scope):
         behind[f"triple-{triple.id}"] = {
@@ -171,7 +180,9 @@ def messages_of(root: Path, scope: Scope) -> dict[str, set[str]]:
     return behind | dict(profile_messages(parts, scope))
 
 
-def profile_messages(parts: Driver, scope: Scope) -> Iterator[tuple[str, set[str]]]:
+def profile_messages(
+    parts: Driver, scope: Scope
+) -> Iterator[tuple[str, set[str]]]:
     """The same of the profile that a block without a user may hold."""
     for entry in parts.profiles.entries(scope, "default"):
         yield entry.id, set(entry.message_ids)
@@ -180,7 +191,11 @@ def profile_messages(parts: Driver, scope: Scope) -> Iterator[tuple[str, set[str
 def opened(root: Path, scope: Scope) -> Memory:
     """The agent's memory at the corpus's end."""
     return Memory.open(
-        root, workspace=scope.workspace, agent=scope.agent, now=NOW, environment={}
+        root,
+        workspace=scope.workspace,
+        agent=scope.agent,
+        now=NOW,
+        environment={},
     )
 
 

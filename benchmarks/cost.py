@@ -35,7 +35,10 @@ PRICES = {
     "S3 GET, HEAD": (0.0004 / 1e3, f"{_AWS}/s3/pricing/"),
     "S3 Standard, GB and month": (0.023, f"{_AWS}/s3/pricing/"),
     "SQS FIFO, request of 64 KB": (0.50 / 1e6, f"{_AWS}/sqs/pricing/"),
-    "EventBridge Scheduler, invocation": (1.00 / 1e6, f"{_AWS}/eventbridge/pricing/"),
+    "EventBridge Scheduler, invocation": (
+        1.00 / 1e6,
+        f"{_AWS}/eventbridge/pricing/",
+    ),
     "AgentCore Memory, short-term event": (
         0.25 / 1e3,
         f"{_AWS}/bedrock/agentcore/pricing/",
@@ -48,7 +51,10 @@ PRICES = {
         0.25 / 1e3,
         f"{_AWS}/bedrock/agentcore/pricing/",
     ),
-    "AgentCore Memory, retrieval": (0.50 / 1e3, f"{_AWS}/bedrock/agentcore/pricing/"),
+    "AgentCore Memory, retrieval": (
+        0.50 / 1e3,
+        f"{_AWS}/bedrock/agentcore/pricing/",
+    ),
 }
 """List prices in us-east-1, dollars each, without the free tiers, and the page to check them on.
 
@@ -56,7 +62,12 @@ They were collected in 2026-11 from secondary sources (articles and public code 
 pages themselves were not opened.
 """
 _WRITING, _READING = "S3 PUT, COPY, POST, LIST", "S3 GET, HEAD"
-OF_REQUESTS = {"GET": _READING, "HEAD": _READING, "LIST": _WRITING, "PUT": _WRITING}
+OF_REQUESTS = {
+    "GET": _READING,
+    "HEAD": _READING,
+    "LIST": _WRITING,
+    "PUT": _WRITING,
+}
 """DELETE is free."""
 MODEL_PRICES = (0.15, 0.60)
 """Dollars for a million tokens in and out of gpt-4o-mini, assumed; check https://openai.com/api/pricing/."""
@@ -65,11 +76,20 @@ MONTH_DAYS = 30
 POLLS = 15 * 60 * 24 * MONTH_DAYS
 """Of an empty queue in a month, as docs/operate.md has it under "What idles"."""
 PASSES = dict(
-    zip(SUMMARY_GRAINS, ("01:10", "02:40", "03:10", "03:40", "04:10"), strict=True)
+    zip(
+        SUMMARY_GRAINS,
+        ("01:10", "02:40", "03:10", "03:40", "04:10"),
+        strict=True,
+    )
 )
 CLEANUP = "05:40"
 STEPS = ("ingest and extract", "write", "summaries", "cleanup")
-TIME, INVOCATIONS, S3, SQS = "Lambda time", "Lambda invocations", "S3 requests", "SQS"
+TIME, INVOCATIONS, S3, SQS = (
+    "Lambda time",
+    "Lambda invocations",
+    "S3 requests",
+    "SQS",
+)
 QUESTIONS = 20
 FOLDERS = (
     "vectordb",
@@ -103,7 +123,12 @@ class Bill:
             self.dollars.total(),
         ]
         dollars = [f"{1_000 * part / units:.4f}" for part in parts]
-        return [name, self.invocations / units, self.requests.total() / units, *dollars]
+        return [
+            name,
+            self.invocations / units,
+            self.requests.total() / units,
+            *dollars,
+        ]
 
 
 @dataclass(slots=True)
@@ -122,7 +147,9 @@ class Account:
         """Have a function handle an event, on the bill of a step."""
         if self.warm:
             if name not in self.kept:
-                self.kept[name] = self.stack.enter_context(self.fleet.cold(name))
+                self.kept[name] = self.stack.enter_context(
+                    self.fleet.cold(name)
+                )
             done = self.fleet.invoke(self.kept[name], event)
             self._charge(self.bills.setdefault(step, Bill()), name, done, 0.0)
             return
@@ -135,18 +162,25 @@ class Account:
                 function.imported.seconds,
             )
 
-    def _charge(self, bill: Bill, name: str, done: Invocation, start: float) -> None:
+    def _charge(
+        self, bill: Bill, name: str, done: Invocation, start: float
+    ) -> None:
         assert done.counts is not None
         bill.invocations += 1
         bill.requests.update({kind: done.counts.kind(kind) for kind in KINDS})
         share = min(1.0, self.memory[name] / WHOLE_PROCESSOR_MB)
         waiting = self.latency * (done.counts.depth + done.sent)
-        milliseconds = int(1e3 * ((start + done.seconds) / share + waiting)) + 1
+        milliseconds = (
+            int(1e3 * ((start + done.seconds) / share + waiting)) + 1
+        )
         gigabyte_seconds = milliseconds / 1e3 * self.memory[name] / 1024
-        bill.dollars[TIME] += gigabyte_seconds * price("Lambda, GB-second (arm64)")
+        bill.dollars[TIME] += gigabyte_seconds * price(
+            "Lambda, GB-second (arm64)"
+        )
         bill.dollars[INVOCATIONS] += price("Lambda, invocation")
         bill.dollars[S3] += sum(
-            price(p) * done.counts.kind(kind) for kind, p in OF_REQUESTS.items()
+            price(p) * done.counts.kind(kind)
+            for kind, p in OF_REQUESTS.items()
         )
         bill.dollars[SQS] += done.queued * price("SQS FIFO, request of 64 KB")
 
@@ -170,12 +204,16 @@ def memory_sizes() -> dict[str, int]:
         """YAML with CloudFormation's tags, which are of no concern here."""
 
     Loader.add_multi_constructor("!", lambda *_: None)
-    template = yaml.load((PROJECT / "template.yaml").read_text("utf-8"), Loader)
+    template = yaml.load(
+        (PROJECT / "template.yaml").read_text("utf-8"), Loader
+    )
     kinds = {
         name.removesuffix("Function").lower(): r
         for name, r in template["Resources"].items()
     }
-    return {name: kinds[name]["Properties"]["MemorySize"] for name in FUNCTIONS}
+    return {
+        name: kinds[name]["Properties"]["MemorySize"] for name in FUNCTIONS
+    }
 
 
 FUNCTIONS = ("ingest", "extract", "write", "summarize", "cleanup", "search")
@@ -196,7 +234,9 @@ def account(latency: float, *, warm: bool) -> Iterator[Account]:
         yield owner
 
 
-def day(owner: Account, number: int, conversation: Mapping[str, Any] | None) -> None:
+def day(
+    owner: Account, number: int, conversation: Mapping[str, Any] | None
+) -> None:
     """A day with a conversation or in silence, and its night."""
     if conversation is not None:
         owner.invoke("ingest and extract", "ingest", conversation)
@@ -211,7 +251,9 @@ def day(owner: Account, number: int, conversation: Mapping[str, Any] | None) -> 
             {"grain": grain, "scheduledTime": f"{night}T{hour}:00Z"},
         )
         _work(owner, "summaries")
-    owner.invoke("schedules", "cleanup", {"scheduledTime": f"{night}T{CLEANUP}:00Z"})
+    owner.invoke(
+        "schedules", "cleanup", {"scheduledTime": f"{night}T{CLEANUP}:00Z"}
+    )
     _work(owner, "cleanup")
 
 
@@ -228,7 +270,9 @@ def _write(owner: Account, step: str) -> None:
 
 def search(owner: Account, workspace: str, amount: int) -> None:
     """The corpus's first questions, asked of the agent."""
-    questions = json.loads((tokens.CORPUS / "questions.json").read_text("utf-8"))
+    questions = json.loads(
+        (tokens.CORPUS / "questions.json").read_text("utf-8")
+    )
     identity = {"workspaceId": workspace, "agentId": tokens.AGENT.agent}
     for question in questions[:amount]:
         owner.invoke(
@@ -283,7 +327,12 @@ def silent(owner: Account, days: int) -> tuple[list[str], list[Row]]:
     headings = ["", "KB each", "storage, $", "the nights' work, $"]
     return headings, [
         ["at its beginning", f"{before / 1e3:,.0f}", f"{place[0]:.4f}", ""],
-        ["at its end", f"{after / 1e3:,.0f}", f"{place[1]:.4f}", f"{nights:.4f}"],
+        [
+            "at its end",
+            f"{after / 1e3:,.0f}",
+            f"{place[1]:.4f}",
+            f"{nights:.4f}",
+        ],
     ]
 
 
@@ -307,7 +356,8 @@ def model_rows(
 def agentcore_rows(messages: float, records: float) -> list[Row]:
     """The same conversations and searches at AgentCore Memory's prices."""
     event, retrieval = (
-        price(f"AgentCore Memory, {name}") for name in ("short-term event", "retrieval")
+        price(f"AgentCore Memory, {name}")
+        for name in ("short-term event", "retrieval")
     )
     built_in, own = (
         price(f"AgentCore Memory, record and month, {name}")
@@ -338,8 +388,21 @@ def tell(owner: Account, spoken: Sequence[Mapping[str, Any]]) -> None:
     days, state = len(spoken), "warm" if owner.warm else "cold"
     for number, conversation in enumerate(spoken):
         day(owner, number, conversation)
-    search(owner, tokens.AGENT.workspace, QUESTIONS if owner.warm else QUESTIONS // 4)
-    headings = ["step", "invocations", "S3 requests", TIME, INVOCATIONS, S3, SQS, "all"]
+    search(
+        owner,
+        tokens.AGENT.workspace,
+        QUESTIONS if owner.warm else QUESTIONS // 4,
+    )
+    headings = [
+        "step",
+        "invocations",
+        "S3 requests",
+        TIME,
+        INVOCATIONS,
+        S3,
+        SQS,
+        "all",
+    ]
     rows = [owner.all_of([step]).row(step, days) for step in STEPS]
     rows.append(owner.all_of(STEPS).row("**all**", days))
     _show(
@@ -356,7 +419,11 @@ def tell(owner: Account, spoken: Sequence[Mapping[str, Any]]) -> None:
     if owner.warm:
         _show("1,000 agents that fall silent, a month", *silent(owner, days))
     else:
-        _show("A month, whoever speaks", ["what", "how often", "$"], standing(owner))
+        _show(
+            "A month, whoever speaks",
+            ["what", "how often", "$"],
+            standing(owner),
+        )
 
 
 def _said(spoken: Sequence[Mapping[str, Any]]) -> float:
@@ -369,7 +436,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument(
-        "--latency", type=float, default=0.03, help="seconds of a round trip within AWS"
+        "--latency",
+        type=float,
+        default=0.03,
+        help="seconds of a round trip within AWS",
     )
     parser.add_argument("--days", type=int, default=28)
     parser.add_argument(

@@ -115,7 +115,9 @@ class CountingS3:
 
         Of a listing it is the prefix; one of the names right below it is of the kind FOLDERS.
         """
-        return {(who, kind, key) for who, kind, key in self._ask("keys")["keys"]}
+        return {
+            (who, kind, key) for who, kind, key in self._ask("keys")["keys"]
+        }
 
     def reset(self) -> None:
         """Count from zero."""
@@ -147,7 +149,9 @@ class CountingS3:
         changed in place.
         """
         return int(
-            self._ask("clone", source=source, target=target, names=names)["objects"]
+            self._ask("clone", source=source, target=target, names=names)[
+                "objects"
+            ]
         )
 
     def drop(self, prefixes: Sequence[str]) -> None:
@@ -210,7 +214,9 @@ class _Log:
     """One row per request: kind, key prefix, bytes in, bytes out, start and end; and all keys by kind."""
 
     keys: set[tuple[str, str, str]] = field(default_factory=set)
-    rows: list[tuple[str, str, int, int, float, float]] = field(default_factory=list)
+    rows: list[tuple[str, str, int, int, float, float]] = field(
+        default_factory=list
+    )
 
     def counts(self) -> dict[str, Any]:
         return {
@@ -250,7 +256,11 @@ class _Bucket:
             "DELETE": self._delete,
         }
         handler = handlers.get(request.method)
-        return request.method, key, handler(request, key) if handler else _Reply(501)
+        return (
+            request.method,
+            key,
+            handler(request, key) if handler else _Reply(501),
+        )
 
     def clone(
         self, source: str, target: str, names: Mapping[str, Sequence[str]]
@@ -283,8 +293,15 @@ class _Bucket:
         stored = self.objects.get(key)
         if stored is None:
             return _error(404, "NoSuchKey")
-        data, when = stored.data, stored.modified.strftime("%a, %d %b %Y %H:%M:%S GMT")
-        headers = {"ETag": stored.tag, "Last-Modified": when, "Accept-Ranges": "bytes"}
+        data, when = (
+            stored.data,
+            stored.modified.strftime("%a, %d %b %Y %H:%M:%S GMT"),
+        )
+        headers = {
+            "ETag": stored.tag,
+            "Last-Modified": when,
+            "Accept-Ranges": "bytes",
+        }
         asked = request.headers.get("range")
         if asked is None:
             return _Reply(200, data, headers)
@@ -317,7 +334,9 @@ class _Bucket:
 
     def _copy(self, request: _Request, key: str) -> _Reply:
         source = (
-            unquote(request.headers["x-amz-copy-source"]).lstrip("/").partition("/")[2]
+            unquote(request.headers["x-amz-copy-source"])
+            .lstrip("/")
+            .partition("/")[2]
         )
         if source not in self.objects:
             return _error(404, "NoSuchKey")
@@ -339,7 +358,9 @@ class _Bucket:
         ]
         for key in keys:
             self.objects.pop(key, None)
-        done = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)
+        done = "".join(
+            f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys
+        )
         return "\0".join(keys), _xml("DeleteResult", done)
 
     def _multipart(self, request: _Request, key: str) -> _Reply:
@@ -348,7 +369,8 @@ class _Bucket:
             upload = f"upload-{next(self._numbers)}"
             self._uploads[upload] = {}
             return _xml(
-                "InitiateMultipartUploadResult", f"<UploadId>{upload}</UploadId>"
+                "InitiateMultipartUploadResult",
+                f"<UploadId>{upload}</UploadId>",
             )
         upload = query["uploadId"]
         if request.method == "PUT":
@@ -363,7 +385,9 @@ class _Bucket:
         tag = self._store(
             key, b"".join(parts[number] for number in sorted(parts))
         ).headers["ETag"]
-        return _xml("CompleteMultipartUploadResult", f"<ETag>{escape(tag)}</ETag>")
+        return _xml(
+            "CompleteMultipartUploadResult", f"<ETag>{escape(tag)}</ETag>"
+        )
 
     def _list(self, query: dict[str, str]) -> _Reply:
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
@@ -395,7 +419,10 @@ class _Bucket:
         at = max(prefix, after)
         while True:
             key = next(
-                self.objects.irange(at, inclusive=(at == prefix != after, True)), None
+                self.objects.irange(
+                    at, inclusive=(at == prefix != after, True)
+                ),
+                None,
             )
             if key is None or not key.startswith(prefix):
                 return keys, folders, False
@@ -433,7 +460,9 @@ class _Bucket:
 
 def _credential(request: _Request) -> str:
     """The access key that signed the request; signatures are not checked."""
-    found = re.search(r"Credential=([^/,]+)/", request.headers.get("authorization", ""))
+    found = re.search(
+        r"Credential=([^/,]+)/", request.headers.get("authorization", "")
+    )
     return found[1] if found else ""
 
 
@@ -452,14 +481,17 @@ def _xml(name: str, inner: str) -> _Reply:
 
 def _error(status: int, code: str) -> _Reply:
     return _Reply(
-        status, _xml("Error", f"<Code>{code}</Code><Message>{code}</Message>").body
+        status,
+        _xml("Error", f"<Code>{code}</Code><Message>{code}</Message>").body,
     )
 
 
 def _prefix(key: str) -> str:
     """`memory/ledger/due/daily/…` is `ledger/due`: the first folder under the root, two of the ledger."""
     parts = key.split("/")[1:]
-    return "/".join(parts[:2]) if parts[:1] == ["ledger"] else (parts or [""])[0]
+    return (
+        "/".join(parts[:2]) if parts[:1] == ["ledger"] else (parts or [""])[0]
+    )
 
 
 class _Server:
@@ -474,9 +506,14 @@ class _Server:
         server = await asyncio.start_server(
             self._connection, "127.0.0.1", 0, limit=1 << 20
         )
-        print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+        print(
+            f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}",
+            flush=True,
+        )
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-        os._exit(0)  # its parent is done; open connections are nobody's any more
+        os._exit(
+            0
+        )  # its parent is done; open connections are nobody's any more
 
     async def _connection(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -494,17 +531,30 @@ class _Server:
 
     async def _answer(self, request: _Request, started: float) -> _Reply:
         if request.path.startswith("/-/"):
-            return self._steer(request.path[3:], json.loads(request.body or b"{}"))
+            return self._steer(
+                request.path[3:], json.loads(request.body or b"{}")
+            )
         if self._delay:
             await asyncio.sleep(self._delay)
         kind, key, reply = self._bucket.answer(request)
-        asked = "FOLDERS" if kind == "LIST" and request.query.get("delimiter") else kind
+        asked = (
+            "FOLDERS"
+            if kind == "LIST" and request.query.get("delimiter")
+            else kind
+        )
         self._log.keys |= {
             (_credential(request), asked, each) for each in key.split("\0")
         }
         out = 0 if kind == "HEAD" else len(reply.body)
         self._log.rows.append(
-            (kind, _prefix(key), len(request.body), out, started, perf_counter())
+            (
+                kind,
+                _prefix(key),
+                len(request.body),
+                out,
+                started,
+                perf_counter(),
+            )
         )
         return reply
 
@@ -560,7 +610,10 @@ def _try_out() -> None:
     from obstore.store import S3Store
 
     with CountingS3() as s3, s3.as_aws():
-        options: Any = {"endpoint": s3.endpoint, "client_options": {"allow_http": True}}
+        options: Any = {
+            "endpoint": s3.endpoint,
+            "client_options": {"allow_http": True},
+        }
         store = S3Store(BUCKET, prefix="root", region="us-east-1", **options)
         for number in range(2_500):
             obstore.put(store, f"many/{number:05}", b"x")
@@ -569,11 +622,16 @@ def _try_out() -> None:
         found = obstore.list_with_delimiter(store)
         assert found["common_prefixes"] == ["many"], found["common_prefixes"]
         s3.reset()
-        lance = {"endpoint": s3.endpoint, "allow_http": "true", "region": "us-east-1"}
+        lance = {
+            "endpoint": s3.endpoint,
+            "allow_http": "true",
+            "region": "us-east-1",
+        }
         table = lancedb.connect(
             f"s3://{BUCKET}/root/db", storage_options=lance
         ).create_table(
-            "t", [{"id": n, "vector": [float(n)] * 2_000} for n in range(5_000)]
+            "t",
+            [{"id": n, "vector": [float(n)] * 2_000} for n in range(5_000)],
         )
         assert table.search([1.0] * 2_000).limit(3).to_arrow().num_rows == 3
         print(json.dumps(s3._ask("counts"), indent=2), s3.usage("root/"))

@@ -36,18 +36,24 @@ def main() -> None:
         memory = Memory.open(folder, now=now, environment=ENVIRONMENT)
         text = 0
         for conversation in conversations(days):
-            text += sum(len(m["content"].encode()) for m in conversation["messages"])
+            text += sum(
+                len(m["content"].encode()) for m in conversation["messages"]
+            )
             memory.ingest(conversation)
         ingested = sizes(Path(folder))
         memory.summarize()
         summarized = sizes(Path(folder))
-    print(f"text: {text / 1e6:.2f} MB\n\n| part | ingested, MB | summarized, MB |")
+    print(
+        f"text: {text / 1e6:.2f} MB\n\n| part | ingested, MB | summarized, MB |"
+    )
     print("|---|---|---|")
     for part in sorted(ingested | summarized):
         print(
             f"| {part} | {megabytes(ingested[part])} | {megabytes(summarized[part])} |"
         )
-    print(f"| together | {total(ingested, text)} | {total(summarized, text)} |")
+    print(
+        f"| together | {total(ingested, text)} | {total(summarized, text)} |"
+    )
 
 
 def conversations(days: int) -> Iterator[dict[str, Any]]:

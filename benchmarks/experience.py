@@ -71,7 +71,9 @@ def read(names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def generated(
-    domain: dict[str, Any], seed: int, order: Sequence[tuple[str, int]] = tuple(ORDER)
+    domain: dict[str, Any],
+    seed: int,
+    order: Sequence[tuple[str, int]] = tuple(ORDER),
 ) -> Scenario:
     """One scenario of a domain: no situation and no subject comes twice."""
     chance = random.Random(f"{domain['name']}/{seed}")
@@ -92,9 +94,9 @@ def generated(
     ]
     candidates = chance.sample(domain["candidates"], len(domain["candidates"]))
     name = f"{domain['name']} #{seed}"
-    return parse_scenarios({"name": name, "candidates": candidates, "rounds": rounds})[
-        0
-    ]
+    return parse_scenarios(
+        {"name": name, "candidates": candidates, "rounds": rounds}
+    )[0]
 
 
 def scored(scenarios: list[Scenario]) -> dict[str, dict[str, Any]]:
@@ -116,7 +118,10 @@ def written() -> list[Scenario]:
         if not path.name.startswith("domains")
     ]
     return [
-        one for path in paths if path.name != NATURAL for one in written_in(path.name)
+        one
+        for path in paths
+        if path.name != NATURAL
+        for one in written_in(path.name)
     ]
 
 
@@ -129,7 +134,9 @@ def growth() -> list[list[object]]:
     """Rows and bytes of the experience store as episodes with outcomes come, and of a recall's answer."""
     rows: list[list[object]] = []
     with TemporaryDirectory() as folder:
-        memory = Memory.open(folder, now=START + timedelta(days=400), environment={})
+        memory = Memory.open(
+            folder, now=START + timedelta(days=400), environment={}
+        )
         for number in range(200):
             at = START + timedelta(days=number)
             message = {
@@ -138,14 +145,24 @@ def growth() -> list[list[object]]:
                 "content": f"service {number} waits for a connection",
             }
             message |= {"state": "debugging", "timestamp": at.isoformat()}
-            memory.ingest({"conversationId": f"c-{number}", "messages": [message]})
+            memory.ingest(
+                {"conversationId": f"c-{number}", "messages": [message]}
+            )
             memory.record_outcome(
                 f"c-{number}", "SUCCESS", decision="raise the pool", at=at
             )
             if number + 1 in (10, 50, 200):
-                store = Path(folder) / "vectordb" / "default" / "default" / "experience"
+                store = (
+                    Path(folder)
+                    / "vectordb"
+                    / "default"
+                    / "default"
+                    / "experience"
+                )
                 size = sum(
-                    path.stat().st_size for path in store.rglob("*") if path.is_file()
+                    path.stat().st_size
+                    for path in store.rglob("*")
+                    if path.is_file()
                 )
                 answer = json.dumps(
                     memory.recall_experience(
@@ -194,13 +211,23 @@ def main() -> None:
         )
         print(f"- {scenario.name}: of {len(scenario.rounds)}, {right}")
     print("\n**Growth of the store**\n")
-    headings = ["episodes", "KB", "KB per episode", "lessons", "bytes of a recall"]
+    headings = [
+        "episodes",
+        "KB",
+        "KB per episode",
+        "lessons",
+        "bytes of a recall",
+    ]
     print(markdown(headings, growth()))
 
 
 def _table(scores: dict[str, dict[str, Any]]) -> str:
     types = sorted(
-        {type_ for score in scores.values() for type_ in score["accuracyByType"]}
+        {
+            type_
+            for score in scores.values()
+            for type_ in score["accuracyByType"]
+        }
     )
     headings = [
         "",
@@ -214,7 +241,9 @@ def _table(scores: dict[str, dict[str, Any]]) -> str:
     rows: list[list[object]] = []
     for name, score in scores.items():
         per = list(score["rightByScenario"].values())
-        interval = f"{mean(per):.2f} ± {1.96 * stdev(per) / len(per) ** 0.5:.2f}"
+        interval = (
+            f"{mean(per):.2f} ± {1.96 * stdev(per) / len(per) ** 0.5:.2f}"
+        )
         shares = [f"{score['accuracyByType'][type_]:.2f}" for type_ in types]
         explicit = score["explicitOutcomeShare"]
         rows.append(

@@ -22,7 +22,11 @@ import numpy as np
 from experience import DOMAINS, EMBED, ORDER, WORDS, generated, read, written
 
 from varve.domain.experience.contrast import Precedent, measure_signals
-from varve.domain.experience.trial import Scenario, name_likeness, precedent_text
+from varve.domain.experience.trial import (
+    Scenario,
+    name_likeness,
+    precedent_text,
+)
 
 SIGNALS = ("told", "apart", "seen", "name")
 SCALE = np.array([20.0, 10.0, 1.0, 20.0])
@@ -73,7 +77,13 @@ def choices(scenario: Scenario) -> list[Choice]:
         truth = scenario.candidates.index(one.truth)
         made.append(Choice(one.type, np.array(rows) * SCALE, offsets, truth))
         past.append(
-            Precedent(f"{number:02}", one.truth, one.situation, vector, one.correction)
+            Precedent(
+                f"{number:02}",
+                one.truth,
+                one.situation,
+                vector,
+                one.correction,
+            )
         )
         texts.append(precedent_text(one.situation, one.correction, one.truth))
     return made
@@ -81,11 +91,17 @@ def choices(scenario: Scenario) -> list[Choice]:
 
 def pool(seeds: Sequence[int]) -> list[Domain]:
     """All that may be fitted on."""
-    found = [Domain(one.name, "written", choices(one), ()) for one in written()]
+    found = [
+        Domain(one.name, "written", choices(one), ()) for one in written()
+    ]
     for file in DOMAINS["generated, fitted on"]:
         for domain in read([file]):
-            usual = [c for seed in seeds for c in choices(generated(domain, seed))]
-            orders = [random.Random(seed).sample(ORDER, len(ORDER)) for seed in seeds]
+            usual = [
+                c for seed in seeds for c in choices(generated(domain, seed))
+            ]
+            orders = [
+                random.Random(seed).sample(ORDER, len(ORDER)) for seed in seeds
+            ]
             other = [
                 c
                 for seed, order in zip(seeds, orders, strict=True)
@@ -110,7 +126,8 @@ def fitted(domains: Sequence[Domain]) -> np.ndarray:
             middle = shares @ one.signals
             slope += much * (one.signals[one.truth] - middle)
             bend -= much * (
-                (one.signals.T * shares) @ one.signals - np.outer(middle, middle)
+                (one.signals.T * shares) @ one.signals
+                - np.outer(middle, middle)
             )
         weights = weights - np.linalg.solve(bend, slope)
     return weights
@@ -137,11 +154,15 @@ def checked(domains: Sequence[Domain], group: str) -> None:
         f"by weights of other {group}s: {mean(right):.2f} ± {interval:.2f} of {len(ORDER)}"
     )
     print(
-        ", ".join(f"{file} {mean(each):.2f}" for file, each in sorted(by_file.items()))
+        ", ".join(
+            f"{file} {mean(each):.2f}"
+            for file, each in sorted(by_file.items())
+        )
     )
     print(
         ", ".join(
-            f"{type_} {mean(hits):.2f}" for type_, hits in sorted(by_type.items())
+            f"{type_} {mean(hits):.2f}"
+            for type_, hits in sorted(by_type.items())
         )
     )
 

@@ -28,7 +28,11 @@ from varve.domain.identity import Scope
 from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.question import read_question
 from varve.domain.search.routing import route
-from varve.domain.search.signals import EmbeddedQuestion, compute_signals, names_in
+from varve.domain.search.signals import (
+    EmbeddedQuestion,
+    compute_signals,
+    names_in,
+)
 from varve.domain.search.strategies import BALANCED
 
 STEPS, RATE, DECAY, SHARPNESS = 300, 0.05, 0.01, 4.0
@@ -69,7 +73,9 @@ def table(sample: Sample, folder: Path, names: Sequence[str]) -> Table:
         nothing = np.zeros(len(found), np.float32)
         rows.append(
             (
-                np.stack([found.values.get(name, nothing) for name in names], axis=1),
+                np.stack(
+                    [found.values.get(name, nothing) for name in names], axis=1
+                ),
                 holds,
                 asked.category,
             )
@@ -87,7 +93,11 @@ def fitted(tables: Sequence[Table]) -> np.ndarray:
         np.full((len(rows), most), -1e9, np.float32),
     )
     for i, (signal, holds, _) in enumerate(rows):
-        values[i, : len(holds)], holding[i, : len(holds)], absent[i, : len(holds)] = (
+        (
+            values[i, : len(holds)],
+            holding[i, : len(holds)],
+            absent[i, : len(holds)],
+        ) = (
             signal,
             holds,
             0,
@@ -96,34 +106,52 @@ def fitted(tables: Sequence[Table]) -> np.ndarray:
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):
         slope = _slope(weights, values, holding, absent)
-        first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope**2
+        first, second = (
+            0.9 * first + 0.1 * slope,
+            0.99 * second + 0.01 * slope**2,
+        )
         weights -= (
-            RATE * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+            RATE
+            * first
+            / (1 - 0.9**step)
+            / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
         )
     return weights
 
 
 def _slope(
-    weights: np.ndarray, values: np.ndarray, holding: np.ndarray, absent: np.ndarray
+    weights: np.ndarray,
+    values: np.ndarray,
+    holding: np.ndarray,
+    absent: np.ndarray,
 ) -> np.ndarray:
     scores = SHARPNESS * (values @ weights.astype(np.float32)) + absent
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    others = np.maximum((raised * (1 - holding)).sum(axis=1, keepdims=True), 1e-12)
+    others = np.maximum(
+        (raised * (1 - holding)).sum(axis=1, keepdims=True), 1e-12
+    )
     missed = holding * others / (raised + others)
-    pull = (1 - holding) * raised / others * missed.sum(axis=1, keepdims=True) - missed
+    pull = (1 - holding) * raised / others * missed.sum(
+        axis=1, keepdims=True
+    ) - missed
     pull /= np.maximum(holding.sum(axis=1, keepdims=True), 1)
     slope: np.ndarray = (
-        SHARPNESS * np.einsum("qn,qnd->d", pull, values) / len(values) + DECAY * weights
+        SHARPNESS * np.einsum("qn,qnd->d", pull, values) / len(values)
+        + DECAY * weights
     )
     return slope
 
 
-def recalls(weights: np.ndarray, rows: Table, cut: int = 10) -> list[tuple[str, float]]:
+def recalls(
+    weights: np.ndarray, rows: Table, cut: int = 10
+) -> list[tuple[str, float]]:
     """Each question's category and recall of its records at the cut."""
     found = []
     for signal, holds, category in rows:
         best = np.argsort(-(signal @ weights), kind="stable")[:cut]
-        found.append((category, float(holds[best].sum() / max(1.0, holds.sum()))))
+        found.append(
+            (category, float(holds[best].sum() / max(1.0, holds.sum())))
+        )
     return found
 
 
@@ -135,14 +163,20 @@ def main() -> None:
     parser.add_argument("--without", nargs="*", default=[])
     given = parser.parse_args()
     names = [
-        name for name in BALANCED.weights if name not in NOT_FITTED | set(given.without)
+        name
+        for name in BALANCED.weights
+        if name not in NOT_FITTED | set(given.without)
     ]
     with tempfile.TemporaryDirectory() as temporary:
         samples = list(locomo(given.locomo, None))
         folder = given.stores or Path(temporary)
         ways = {
-            "as they are": [table(sample, folder, names) for sample in samples],
-            "chopped": [table(chopped(sample), folder, names) for sample in samples],
+            "as they are": [
+                table(sample, folder, names) for sample in samples
+            ],
+            "chopped": [
+                table(chopped(sample), folder, names) for sample in samples
+            ],
         }
     weights = fitted([one for tables in ways.values() for one in tables])
     print(
@@ -153,7 +187,12 @@ def main() -> None:
     )
     left_out = [
         fitted(
-            [one for tables in ways.values() for j, one in enumerate(tables) if j != i]
+            [
+                one
+                for tables in ways.values()
+                for j, one in enumerate(tables)
+                if j != i
+            ]
         )
         for i in range(len(samples))
     ]

@@ -77,7 +77,10 @@ class Function:
         self._process = subprocess.Popen(
             [sys.executable, "-c", code, name],
             cwd=PROJECT,
-            env={**environment, "PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"},
+            env={
+                **environment,
+                "PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}",
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -137,10 +140,16 @@ class Fleet:
         sent = sum(self._waiting(name) - before[name] for name in QUEUES)
         records = event.get("Records", []) if isinstance(event, dict) else []
         sizes = [len(record["body"].encode()) for record in records]
-        queued = sum(map(_chunks, sizes)) + _chunks(sum(sizes)) + 1 if records else 0
+        queued = (
+            sum(map(_chunks, sizes)) + _chunks(sum(sizes)) + 1
+            if records
+            else 0
+        )
         return replace(done, counts=counts, sent=sent, queued=queued)
 
-    def batches(self, name: str, size: int = BATCH) -> Iterator[dict[str, Any]]:
+    def batches(
+        self, name: str, size: int = BATCH
+    ) -> Iterator[dict[str, Any]]:
         """All that waits on a queue as events of its mapping: one group each, in order."""
         waiting = sorted(
             self._taken(name), key=lambda r: r["attributes"]["MessageGroupId"]
@@ -189,7 +198,10 @@ def _chunks(size: int) -> int:
 def fleet(**more: str) -> Iterator[Fleet]:
     """Servers and queues until the block ends; `more` is environment of the functions."""
     with ExitStack() as stack:
-        s3, moto = stack.enter_context(CountingS3()), stack.enter_context(_moto())
+        s3, moto = (
+            stack.enter_context(CountingS3()),
+            stack.enter_context(_moto()),
+        )
         aws = {
             "endpoint_url": moto,
             "region_name": "us-east-1",
@@ -207,7 +219,10 @@ def fleet(**more: str) -> Iterator[Fleet]:
             "POWERTOOLS_METRICS_NAMESPACE": "Varve",
             "POWERTOOLS_SERVICE_NAME": "benchmark",
             "VARVE_STORE": f"s3://{BUCKET}/memory",
-            **{f"VARVE_{name.upper()}_QUEUE_URL": url for name, url in urls.items()},
+            **{
+                f"VARVE_{name.upper()}_QUEUE_URL": url
+                for name, url in urls.items()
+            },
             **more,
         }
         yield Fleet(s3, sqs, urls, environment)
@@ -233,7 +248,9 @@ def _moto() -> Iterator[str]:
 
 def _queue(sqs: Any, name: str) -> str:
     fifo = {"FifoQueue": "true"}
-    dead = sqs.create_queue(QueueName=f"{name}-dead.fifo", Attributes=fifo)["QueueUrl"]
+    dead = sqs.create_queue(QueueName=f"{name}-dead.fifo", Attributes=fifo)[
+        "QueueUrl"
+    ]
     arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])[
         "Attributes"
     ]["QueueArn"]
@@ -254,7 +271,11 @@ def main() -> None:
     with fleet() as running, running.cold("ingest") as function:
         print("import", function.imported)
         for number in range(2):
-            print(running.invoke(function, {**spoken, "conversationId": f"c-{number}"}))
+            print(
+                running.invoke(
+                    function, {**spoken, "conversationId": f"c-{number}"}
+                )
+            )
 
 
 if __name__ == "__main__":

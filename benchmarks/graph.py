@@ -93,7 +93,12 @@ def triples(count: int) -> Iterator[Triple]:
             f"c-{number // 7}", (f"c-{number // 7}.m{number % 7}",), f"u-{number % people}", 0.9,
         )  # fmt: skip
         yield Triple(
-            said.subject.lower(), said.predicate, said.object.lower(), at, at, (said,)
+            said.subject.lower(),
+            said.predicate,
+            said.object.lower(),
+            at,
+            at,
+            (said,),
         )
 
 
@@ -126,13 +131,16 @@ def reading(count: int) -> tuple[float, float, float, int, float]:
     graph = ParquetGraph(s3_objects(BUCKET, ROOT))
     data = s3_objects(BUCKET, ROOT).get(KEY)
     assert data is not None
-    load, table = timed(lambda: GraphTable(data.data), 1 if count >= 1_000_000 else 3)
+    load, table = timed(
+        lambda: GraphTable(data.data), 1 if count >= 1_000_000 else 3
+    )
     del table
     table = graph.open(SCOPE)
     names = iter(_someone(count))
     entity, _ = timed(lambda: table.about(next(names)), TRIES)
     hops, found = timed(
-        lambda: table.neighbours(next(names), 2, datetime.now(UTC), 1_000), TRIES // 3
+        lambda: table.neighbours(next(names), 2, datetime.now(UTC), 1_000),
+        TRIES // 3,
     )
     return load, entity, hops, len(found), _peak()
 
@@ -196,7 +204,9 @@ def _someone(count: int) -> list[str]:
 
 def _peak() -> float:
     status = Path("/proc/self/status").read_text("ascii")
-    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    line = next(
+        line for line in status.splitlines() if line.startswith("VmHWM")
+    )
     return int(line.split()[1]) / 1e3
 
 
@@ -206,7 +216,9 @@ def alone(verb: Callable[..., Any], *arguments: Any) -> Any:
         return pool.submit(verb, *arguments).result()
 
 
-def measure(count: int, s3: CountingS3, folder: Path) -> tuple[Measured, Written]:
+def measure(
+    count: int, s3: CountingS3, folder: Path
+) -> tuple[Measured, Written]:
     """All of one size."""
     path = folder / f"{count}.parquet"
     alone(make, count, path)
@@ -220,7 +232,9 @@ def measure(count: int, s3: CountingS3, folder: Path) -> tuple[Measured, Written
         s3.reset()
         runs.append((alone(writing, count, number), s3.counts()))
     counts = runs[-1][1]
-    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.by_kind.items()) if n)
+    kinds = ", ".join(
+        f"{n} {kind}" for kind, n in sorted(counts.by_kind.items()) if n
+    )
     written = Written(
         median(run[0][0] for run in runs),
         kinds,
@@ -230,7 +244,16 @@ def measure(count: int, s3: CountingS3, folder: Path) -> tuple[Measured, Written
     )
     size = path.stat().st_size
     return Measured(
-        count, size, load, entity, hops, reached, built, looked_up, requests, peak
+        count,
+        size,
+        load,
+        entity,
+        hops,
+        reached,
+        built,
+        looked_up,
+        requests,
+        peak,
     ), written
 
 
@@ -250,7 +273,14 @@ def tables(results: list[tuple[Measured, Written]]) -> str:
         for m, _ in results
     ]
     wrote = [
-        [m.triples, w.requests, w.bytes_down / 1e3, w.bytes_up / 1e3, w.write, w.peak]
+        [
+            m.triples,
+            w.requests,
+            w.bytes_down / 1e3,
+            w.bytes_up / 1e3,
+            w.write,
+            w.peak,
+        ]
         for m, w in results
     ]
     beside = [

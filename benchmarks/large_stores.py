@@ -32,7 +32,11 @@ from traffic import machine, markdown
 from tests.support.internals import drop_columns
 from tests.support.usecase_drivers import run_find
 from varve.adapters.lance.upkeep import Upkeep, compact
-from varve.adapters.lance.vectors import build_vector_query, drop_index, make_index
+from varve.adapters.lance.vectors import (
+    build_vector_query,
+    drop_index,
+    make_index,
+)
 from varve.adapters.lance_cache import columns as lance_columns
 from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
@@ -47,7 +51,9 @@ DOCS = Path(__file__).parents[1] / "docs"
 SCOPE, GRAIN = Scope("w", "a"), Grain.WORKING
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MESSAGES, QUESTIONS = 30, 40
-SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un", "ant")]
+SYLLABLES = [
+    a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un", "ant")
+]
 BLOCK = 50_000
 UNJUDGED = (
     "LanceDB, vector and words",
@@ -108,7 +114,11 @@ class Bench:
     def time_ranking(self, name: str) -> None:
         """The first ranking of a process that has read nothing, with what it adds to memory; then more."""
         drop_columns(self.records)
-        rank, started, megabytes = whole(self.records), process_time(), resident()
+        rank, started, megabytes = (
+            whole(self.records),
+            process_time(),
+            resident(),
+        )
         rank(self.asked[0])
         first, grown = (
             1e3 * (process_time() - started),
@@ -129,16 +139,26 @@ def filled(folder: str, size: int) -> Bench:
     """A store of so many rows, compacted by the writer's policy."""
     luck, numbers = random.Random(size), np.random.default_rng(size)
     records = LanceRecords(folder, local_objects(Path(folder)))
-    seed = Record("turn-x", MemoryType.TURN, "x", "2026-11-20", NOW, NOW, ("m",))
+    seed = Record(
+        "turn-x", MemoryType.TURN, "x", "2026-11-20", NOW, NOW, ("m",)
+    )
     records.upsert(
-        SCOPE, GRAIN, [EmbeddedRecord(seed, np.ones(DIMENSIONS, np.float32))], MODEL
+        SCOPE,
+        GRAIN,
+        [EmbeddedRecord(seed, np.ones(DIMENSIONS, np.float32))],
+        MODEL,
     )
     table: Any = records.newest(SCOPE, GRAIN)
     words = [
-        "".join(luck.choices(SYLLABLES, k=luck.randint(2, 4))) for _ in range(50_000)
+        "".join(luck.choices(SYLLABLES, k=luck.randint(2, 4)))
+        for _ in range(50_000)
     ]
-    weights = np.cumsum([1 / (rank + 5) for rank in range(len(words))]).tolist()
-    centres = numbers.normal(size=(max(50, size // 200), DIMENSIONS)).astype(np.float32)
+    weights = np.cumsum(
+        [1 / (rank + 5) for rank in range(len(words))]
+    ).tolist()
+    centres = numbers.normal(size=(max(50, size // 200), DIMENSIONS)).astype(
+        np.float32
+    )
     blocks: list[Vectors] = []
     asked: list[tuple[str, Vectors]] = []
     for start in range(0, size, BLOCK):
@@ -147,17 +167,22 @@ def filled(folder: str, size: int) -> Bench:
         vectors = near + 0.8 * numbers.normal(size=(count, DIMENSIONS)).astype(
             np.float32
         )
-        vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(
-            np.float16
-        )
+        vectors = (
+            vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        ).astype(np.float16)
         texts = [
-            " ".join(luck.choices(words, cum_weights=weights, k=luck.randint(5, 25)))
+            " ".join(
+                luck.choices(words, cum_weights=weights, k=luck.randint(5, 25))
+            )
             for _ in range(count)
         ]
         table.add(_rows(start, texts, vectors, table.schema))
         blocks.append(vectors.astype(np.float32))
         chosen = luck.sample(range(count), max(1, QUESTIONS * count // size))
-        asked += [(" ".join(texts[row].split()[:4]), blocks[-1][row]) for row in chosen]
+        asked += [
+            (" ".join(texts[row].split()[:4]), blocks[-1][row])
+            for row in chosen
+        ]
     compact(table, Upkeep(), timedelta(days=7))
     matrix = np.concatenate(blocks)
     return Bench(
@@ -233,7 +258,13 @@ def whole(records: LanceRecords) -> Callable[[Asked], Sequence[str]]:
 
     def run(one: Asked) -> list[str]:
         found = run_find(
-            SCOPE, GRAIN, one.text, NOW, 10, reader=records, embedder=Embedded(one)
+            SCOPE,
+            GRAIN,
+            one.text,
+            NOW,
+            10,
+            reader=records,
+            embedder=Embedded(one),
         )
         return [item.id for item in found]
 
@@ -255,7 +286,10 @@ def by_lancedb(table: Any, probes: int) -> Callable[[Asked], Sequence[str]]:
             else query.bypass_vector_index()
         )
         return list(
-            query.select(["id", "_distance"]).to_arrow().column("id").to_pylist()
+            query.select(["id", "_distance"])
+            .to_arrow()
+            .column("id")
+            .to_pylist()
         )
 
     return run
@@ -266,10 +300,15 @@ def by_hybrid(table: Any) -> Callable[[Asked], Sequence[str]]:
 
     def run(one: Asked) -> list[str]:
         query = table.search(
-            query_type="hybrid", vector_column_name="vector", fts_columns="content"
+            query_type="hybrid",
+            vector_column_name="vector",
+            fts_columns="content",
         )
         query = (
-            query.vector(one.vector).text(one.text).distance_type("cosine").limit(10)
+            query.vector(one.vector)
+            .text(one.text)
+            .distance_type("cosine")
+            .limit(10)
         )
         return list(query.select(["id"]).to_arrow().column("id").to_pylist())
 
@@ -280,9 +319,9 @@ def by_lane(table: Any) -> Callable[[Asked], Sequence[str]]:
     """The product's own query for its candidates by vector, in no order."""
 
     def run(one: Asked) -> list[str]:
-        near = build_vector_query(table, one.vector, CANDIDATES, Filter()).select(
-            ["id", "_distance"]
-        )
+        near = build_vector_query(
+            table, one.vector, CANDIDATES, Filter()
+        ).select(["id", "_distance"])
         return list(near.to_arrow().column("id").to_pylist())
 
     return run
@@ -329,9 +368,13 @@ def measure(bench: Bench, *, memory: bool) -> list[Row]:
     lance_columns.MAX_ROWS = before
     bench.time(
         "numpy product",
-        lambda one: [str(np.argpartition(-(bench.vectors @ one.vector), 10)[0])],
+        lambda one: [
+            str(np.argpartition(-(bench.vectors @ one.vector), 10)[0])
+        ],
     )
-    return [row if row[1] not in UNJUDGED else [*row[:3], ""] for row in bench.rows]
+    return [
+        row if row[1] not in UNJUDGED else [*row[:3], ""] for row in bench.rows
+    ]
 
 
 def plot(printed: str) -> None:
@@ -367,7 +410,9 @@ def plot(printed: str) -> None:
             label=name,
             linewidth=1.4,
         )
-    panel.set(xscale="log", yscale="log", xlabel="rows", ylabel="ms of the processor")
+    panel.set(
+        xscale="log", yscale="log", xlabel="rows", ylabel="ms of the processor"
+    )
     panel.set_title("A search by the size of the store")
     panel.grid(alpha=0.3)
     panel.legend(fontsize=8)
@@ -415,7 +460,10 @@ def main() -> None:
             )
             headings = ["rows", "search", "ms of the processor", "recall@10"]
             print(
-                markdown(headings, measure(bench, memory=size <= options.memory_up_to)),
+                markdown(
+                    headings,
+                    measure(bench, memory=size <= options.memory_up_to),
+                ),
                 flush=True,
             )
 

@@ -38,7 +38,13 @@ HOURS = {
     Grain.QUARTERLY: 3.7,
     Grain.YEARLY: 4.2,
 }
-DOLLARS = {"GET": 0.0004, "HEAD": 0.0004, "LIST": 0.005, "PUT": 0.005, "DELETE": 0.0}
+DOLLARS = {
+    "GET": 0.0004,
+    "HEAD": 0.0004,
+    "LIST": 0.005,
+    "PUT": 0.005,
+    "DELETE": 0.0,
+}
 """S3's list prices for 1,000 requests; benchmarks/cost.py has their source."""
 
 
@@ -135,7 +141,9 @@ def _rates(month: Month, scale: float) -> list[list[object]]:
         busy = by_day / DAYS * BUSY_HOUR / 3_600
         night = by_night / DAYS / NIGHT_SECONDS
         total = by_day + by_night
-        rows.append([folder, total / 1e6, total / SECONDS_OF_MONTH, max(busy, night)])
+        rows.append(
+            [folder, total / 1e6, total / SECONDS_OF_MONTH, max(busy, night)]
+        )
     return rows
 
 

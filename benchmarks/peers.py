@@ -38,7 +38,10 @@ from benchmarks.retrieval import (
     locomo,
     opened,
 )
-from varve.adapters.models.wordllama_embedder import DIMENSIONS, WordLlamaEmbedder
+from varve.adapters.models.wordllama_embedder import (
+    DIMENSIONS,
+    WordLlamaEmbedder,
+)
 from varve.domain.text import estimated_tokens
 
 RESULTS = 10
@@ -100,7 +103,9 @@ def _read_realtalk(name: str, chat: Mapping[str, Any]) -> Sample:
         if not SESSION.fullmatch(key):
             continue
         messages = [_read_realtalk_turn(turn) for turn in chat[key]]
-        conversations.append({"conversationId": f"{name}-{key}", "messages": messages})
+        conversations.append(
+            {"conversationId": f"{name}-{key}", "messages": messages}
+        )
         known |= {message["id"] for message in messages}
     questions = []
     for asked in chat["qa"]:
@@ -116,7 +121,9 @@ def _read_realtalk_turn(turn: Mapping[str, Any]) -> dict[str, str]:
     content = turn["clean_text"]
     if turn.get("blip_caption"):
         content += f" [shares {turn['blip_caption']}]"
-    at = datetime.strptime(turn["date_time"], REALTALK_TIME).replace(tzinfo=UTC)
+    at = datetime.strptime(turn["date_time"], REALTALK_TIME).replace(
+        tzinfo=UTC
+    )
     return {
         "id": turn["dia_id"],
         "role": "user",
@@ -169,7 +176,9 @@ def build_lancedb(sample: Sample, folder: Path) -> Searcher:
 
     def find(question: str) -> list[Found]:
         query = table.search(
-            query_type="hybrid", vector_column_name="vector", fts_columns="text"
+            query_type="hybrid",
+            vector_column_name="vector",
+            fts_columns="text",
         )
         query = query.vector(_embed(question)).text(question)
         query = query.distance_type("cosine").limit(RESULTS)
@@ -183,7 +192,9 @@ def build_chroma(sample: Sample, folder: Path) -> Searcher:
     import chromadb
 
     settings = chromadb.Settings(anonymized_telemetry=False)
-    client = chromadb.PersistentClient(str(folder / "chroma"), settings=settings)
+    client = chromadb.PersistentClient(
+        str(folder / "chroma"), settings=settings
+    )
     collection = client.create_collection(
         "turns", metadata={"hnsw:space": "cosine"}, embedding_function=None
     )
@@ -192,7 +203,9 @@ def build_chroma(sample: Sample, folder: Path) -> Searcher:
 
     def find(question: str) -> list[Found]:
         count = min(RESULTS, collection.count())
-        found = collection.query(query_embeddings=[_embed(question)], n_results=count)
+        found = collection.query(
+            query_embeddings=[_embed(question)], n_results=count
+        )
         rows = zip(found["ids"][0], found["documents"][0], strict=True)
         return [([id_], text) for id_, text in rows]
 
@@ -272,10 +285,14 @@ def _fill_mem0(sample: Sample, folder: Path, encoder: Any) -> Find:
     memory.vector_store._bm25_encoder = encoder or False
     for id_, text in sample.turns():
         message = {"role": "user", "content": text}
-        memory.add([message], user_id="user", metadata={"turn": id_}, infer=False)
+        memory.add(
+            [message], user_id="user", metadata={"turn": id_}, infer=False
+        )
 
     def find(question: str) -> list[Found]:
-        found = memory.search(question, top_k=RESULTS, filters={"user_id": "user"})
+        found = memory.search(
+            question, top_k=RESULTS, filters={"user_id": "user"}
+        )
         rows = found["results"]
         return [([row["metadata"]["turn"]], row["memory"]) for row in rows]
 
@@ -322,7 +339,9 @@ def _cut(search: Searcher) -> Searcher:
 
     def search_ten(question: str) -> Answer:
         answer = search(question)
-        return Answer(answer.ids[:RESULTS], answer.tokens[:RESULTS], answer.seconds)
+        return Answer(
+            answer.ids[:RESULTS], answer.tokens[:RESULTS], answer.seconds
+        )
 
     return search_ten
 
@@ -330,7 +349,9 @@ def _cut(search: Searcher) -> Searcher:
 # ---- The run ------------------------------------------------------------------------
 
 
-def measure(samples: Sequence[Sample], peers: Sequence[Peer]) -> dict[str, Score]:
+def measure(
+    samples: Sequence[Sample], peers: Sequence[Peer]
+) -> dict[str, Score]:
     """Ask every peer every question; a peer whose library is missing is left out."""
     scores: defaultdict[str, Score] = defaultdict(Score)
     for sample in samples:
@@ -357,7 +378,9 @@ def _ask(search: Searcher, sample: Sample) -> list[dict[str, float]]:
     return rows
 
 
-def format_table(scores: Mapping[str, Score], peers: Sequence[Peer]) -> list[str]:
+def format_table(
+    scores: Mapping[str, Score], peers: Sequence[Peer]
+) -> list[str]:
     """Return the lines of the table, in Markdown."""
     header = "| system | recall@10 | recall@5 | MRR | tokens of the first ten | seconds a search |"
     lines = [header, "|---|---|---|---|---|---|"]
@@ -383,7 +406,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
     names = [peer.name for peer in PEERS]
-    parser.add_argument("--only", nargs="+", choices=names, help="default: all")
+    parser.add_argument(
+        "--only", nargs="+", choices=names, help="default: all"
+    )
     given = parser.parse_args(arguments)
     peers = [peer for peer in PEERS if peer.name in (given.only or names)]
     samples: list[Sample] = []

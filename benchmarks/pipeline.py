@@ -56,7 +56,13 @@ class Measured:
 
 def _row(name: str, counts: Counts) -> Row:
     sizes = [counts.bytes_in / 1e3, counts.bytes_out / 1e3]
-    return [name, counts.requests, *map(counts.kind, KINDS), counts.depth, *sizes]
+    return [
+        name,
+        counts.requests,
+        *map(counts.kind, KINDS),
+        counts.depth,
+        *sizes,
+    ]
 
 
 def ingesting(s3: CountingS3) -> str:
@@ -85,7 +91,8 @@ def _ingest(
     queues = deployment.queues
     measured.of(f"{name}: ingest", lambda: deployment.reading.ingest([spoken]))
     measured.of(
-        f"{name}: extract", lambda: deployment.reading.extract(queues["ingest"].take())
+        f"{name}: extract",
+        lambda: deployment.reading.extract(queues["ingest"].take()),
     )
     measured.of(f"{name}: write, graph included", deployment.write)
 
@@ -94,7 +101,9 @@ def files(writes: int) -> str:
     """Files of a store in a directory after so many writes of one record each, and the most on the way."""
     words, upkeep, scope = random.Random(7), Upkeep(), Scope("w", "a")
     with TemporaryDirectory() as folder:
-        records = LanceRecords(folder, local_objects(Path(folder)), upkeep=upkeep)
+        records = LanceRecords(
+            folder, local_objects(Path(folder)), upkeep=upkeep
+        )
         most = 0
         for number in range(writes):
             vector = np.asarray(
@@ -102,7 +111,10 @@ def files(writes: int) -> str:
             )
             plain = next(_plain(number))
             records.upsert(
-                scope, Grain.WORKING, [EmbeddedRecord(plain, vector)], "random:16"
+                scope,
+                Grain.WORKING,
+                [EmbeddedRecord(plain, vector)],
+                "random:16",
             )
             if number % 7 == 0 or number == writes - 1:
                 most = max(most, _files(folder))
@@ -113,7 +125,9 @@ def files(writes: int) -> str:
         "most on the way",
         "bound of the policy",
     ]
-    return f"**Files under one store** ({upkeep})\n\n" + markdown(headings, rows)
+    return f"**Files under one store** ({upkeep})\n\n" + markdown(
+        headings, rows
+    )
 
 
 def _plain(number: int) -> Iterator[Record]:
@@ -156,7 +170,14 @@ IMPORTS = {
     "nothing": "pass",
     **{
         f"functions.{name}.app": f"import functions.{name}.app"
-        for name in ("ingest", "extract", "write", "summarize", "cleanup", "search")
+        for name in (
+            "ingest",
+            "extract",
+            "write",
+            "summarize",
+            "cleanup",
+            "search",
+        )
     },
     "functions.search.app, then the first use of LanceDB": (
         "import functions.search.app, varve.adapters.lance_cache.records, varve.adapters.objects.store"
@@ -185,9 +206,16 @@ def imports(runs: int) -> str:
         ]
         for name, (seconds, rss, modules) in middle.items()
     ]
-    headings = ["import", "ratio", "s (here, under load)", "peak RSS MB", "modules"]
-    return f"**Imports**, median of {runs} fresh processes each\n\n" + markdown(
-        headings, rows
+    headings = [
+        "import",
+        "ratio",
+        "s (here, under load)",
+        "peak RSS MB",
+        "modules",
+    ]
+    return (
+        f"**Imports**, median of {runs} fresh processes each\n\n"
+        + markdown(headings, rows)
     )
 
 
@@ -215,7 +243,9 @@ def main() -> None:
     )
     parser.add_argument("--only", choices=("requests", "files", "imports"))
     parser.add_argument("--writes", type=int, default=10_000)
-    parser.add_argument("--quick", action="store_true", help="300 writes, 1 run")
+    parser.add_argument(
+        "--quick", action="store_true", help="300 writes, 1 run"
+    )
     options = parser.parse_args()
     if options.quick:
         options.writes = 300

@@ -57,7 +57,9 @@ def print_scores(names: Sequence[str]) -> None:
         if not score.passages:
             continue
         counts = f"{score.passages} | {score.found} | {score.wrong}"
-        print(f"| {kind} | {counts} | {score.precision:.3f} | {score.recall:.3f} |")
+        print(
+            f"| {kind} | {counts} | {score.precision:.3f} | {score.recall:.3f} |"
+        )
     print("\n" + "\n".join(mistakes(texts, find)))
 
 
@@ -68,7 +70,9 @@ def main() -> None:
     print("\n| text with | modules imported for it |\n|---|---|")
     for name, text in TEXTS.items():
         command = [sys.executable, "-c", _MODULES, str(ROOT / "shared"), text]
-        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        ran = subprocess.run(
+            command, capture_output=True, text=True, check=True
+        )
         print(f"| {name} | {ran.stdout.strip()} |")
 
 

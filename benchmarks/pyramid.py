@@ -91,7 +91,9 @@ class Night:
 class Nights:
     """Nights over one root, measured."""
 
-    def __init__(self, s3: CountingS3, root: str, agents: int, sample: int) -> None:
+    def __init__(
+        self, s3: CountingS3, root: str, agents: int, sample: int
+    ) -> None:
         self._s3, self._agents, self._sample = s3, agents, sample
         self._root = root
         self._clock = SimulatedClock(FIRST)
@@ -104,7 +106,9 @@ class Nights:
         for grain, hour in PASSES.items():
             now = self._clock.go(day + 1, hour, FIRST)
             steps.append(
-                self._measured(f"plan {grain}", partial(self._plan, grain, now))
+                self._measured(
+                    f"plan {grain}", partial(self._plan, grain, now)
+                )
             )
             steps.append(self._worked(f"work {grain}"))
         now = self._clock.go(day + 1, CLEANUP_HOUR, FIRST)
@@ -127,7 +131,11 @@ class Nights:
         step = self._measured(name, lambda: self._work(chosen), len(items))
         left = map(read_work, items if len(chosen) < len(items) else [])
         self._s3.drop(
-            [f"{self._root}/{key}" for message in left for key in _settled(message)]
+            [
+                f"{self._root}/{key}"
+                for message in left
+                for key in _settled(message)
+            ]
         )
         return step
 
@@ -186,7 +194,9 @@ def _night(deployment: Deployment, clock: SimulatedClock, day: int) -> None:
     deployment.work(deployment.queues["summary"].take())
 
 
-def populate(s3: CountingS3, root: str, agents: int, per_workspace: int) -> int:
+def populate(
+    s3: CountingS3, root: str, agents: int, per_workspace: int
+) -> int:
     """Clone the templates until there are so many agents; how many of them spoke on the last day."""
     step = max(1, TEMPLATES // agents)
     names: dict[str, list[str]] = {}
@@ -208,7 +218,11 @@ def nights(
     measured = Nights(s3, root, agents, sample)
     first = measured.after(days - 1, "1 percent spoke", active)
     again = measured.after(days - 1, AGAIN, 0)
-    return [first, again, measured.after(days, "the night after a day of silence", 0)]
+    return [
+        first,
+        again,
+        measured.after(days, "the night after a day of silence", 0),
+    ]
 
 
 def table(night: Night) -> str:
@@ -223,11 +237,18 @@ def table(night: Night) -> str:
         "MB out",
         "model calls",
     ]
-    rows: list[list[object]] = [_row(step, night.active) for step in night.steps]
+    rows: list[list[object]] = [
+        _row(step, night.active) for step in night.steps
+    ]
     calls = sum(step.model_calls for step in night.steps)
     share = night.total / night.active if night.active else "-"
-    kinds = [round(sum(step.requests[kind] for step in night.steps)) for kind in KINDS]
-    rows.append(["**all**", "", *kinds, round(night.total), share, "", "", calls])
+    kinds = [
+        round(sum(step.requests[kind] for step in night.steps))
+        for kind in KINDS
+    ]
+    rows.append(
+        ["**all**", "", *kinds, round(night.total), share, "", "", calls]
+    )
     return (
         f"**{night.agents:,} agents, {night.title}** ({night.active:,})\n\n"
         + markdown(headings, rows)
@@ -260,17 +281,27 @@ def comparison(measured: Sequence[Night]) -> str:
         ]
         for night in first
     ]
-    return "**Requests by the number of agents**\n\n" + markdown(headings, rows)
+    return "**Requests by the number of agents**\n\n" + markdown(
+        headings, rows
+    )
 
 
 def standing(measured: Sequence[Night]) -> str:
     """What a night asks for that has nothing to do, over all sizes, and how much of it for each agent."""
     idle = [night for night in measured if night.title == AGAIN]
-    headings = ["agents", *list(COLUMNS)[:2], "requests", "requests per 1,000 agents"]
+    headings = [
+        "agents",
+        *list(COLUMNS)[:2],
+        "requests",
+        "requests per 1,000 agents",
+    ]
     rows = [
         [
             n.agents,
-            *(round(sum(map(n.of, steps))) for steps in list(COLUMNS.values())[:2]),
+            *(
+                round(sum(map(n.of, steps)))
+                for steps in list(COLUMNS.values())[:2]
+            ),
             round(n.total),
             1_000 * n.total / n.agents,
         ]
@@ -292,10 +323,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument(
-        "--agents", default="10,1000,100000", help="how many there are, with commas"
+        "--agents",
+        default="10,1000,100000",
+        help="how many there are, with commas",
     )
     parser.add_argument(
-        "--per-workspace", type=int, default=100, help="agents in one workspace"
+        "--per-workspace",
+        type=int,
+        default=100,
+        help="agents in one workspace",
     )
     parser.add_argument(
         "--sample",
@@ -304,10 +340,15 @@ def main() -> None:
         help="work off at most so many a step; 0: all",
     )
     parser.add_argument(
-        "--days", type=int, default=LIFE_DAYS, help="days of the templates' lives"
+        "--days",
+        type=int,
+        default=LIFE_DAYS,
+        help="days of the templates' lives",
     )
     parser.add_argument(
-        "--storage", action="store_true", help="the three simulated years as well"
+        "--storage",
+        action="store_true",
+        help="the three simulated years as well",
     )
     parser.add_argument(
         "--quick",
@@ -316,7 +357,11 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.quick:
-        options.agents, options.days, options.sample = "10,1000", TEMPLATES + 1, 5
+        options.agents, options.days, options.sample = (
+            "10,1000",
+            TEMPLATES + 1,
+            5,
+        )
     print(machine(), flush=True)
     with CountingS3() as s3, s3.as_aws():
         live(options.days)

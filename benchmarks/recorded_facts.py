@@ -40,7 +40,9 @@ def read_observations(path: Path) -> dict[str, Recorded]:
     return found
 
 
-def build_fact(content: str, about: str, message_ids: list[str]) -> dict[str, Any]:
+def build_fact(
+    content: str, about: str, message_ids: list[str]
+) -> dict[str, Any]:
     """Return one fact of the extraction prompt's reply."""
     return {
         "content": content,

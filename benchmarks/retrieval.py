@@ -68,7 +68,10 @@ class Sample:
         """Every message's id, and its words with the speaker's name."""
         for conversation in self.conversations:
             for message in conversation["messages"]:
-                if isinstance(message["content"], str) and message["content"].strip():
+                if (
+                    isinstance(message["content"], str)
+                    and message["content"].strip()
+                ):
                     yield (
                         message["id"],
                         f"{message.get('name') or message['role']}: {message['content']}",
@@ -92,20 +95,33 @@ def locomo(path: Path, now: datetime | None) -> Iterator[Sample]:
     for item in json.loads(path.read_text("utf-8")):
         name, chats = item["sample_id"], item["conversation"]
         numbers = sorted(
-            int(key.split("_")[1]) for key in chats if re.fullmatch(r"session_\d+", key)
+            int(key.split("_")[1])
+            for key in chats
+            if re.fullmatch(r"session_\d+", key)
         )
         conversations = [_chat(name, n, chats) for n in numbers]
-        known = {message["id"] for one in conversations for message in one["messages"]}
+        known = {
+            message["id"]
+            for one in conversations
+            for message in one["messages"]
+        }
         questions = []
         for asked in item["qa"]:
             evidence = {
-                e for text in asked["evidence"] for e in re.findall(r"D\d+:\d+", text)
+                e
+                for text in asked["evidence"]
+                for e in re.findall(r"D\d+:\d+", text)
             } & known
             if asked["category"] in CATEGORIES and evidence:
                 sort = CATEGORIES[asked["category"]]
                 answer = str(asked.get("answer", ""))
                 questions.append(
-                    Question(str(asked["question"]), frozenset(evidence), sort, answer)
+                    Question(
+                        str(asked["question"]),
+                        frozenset(evidence),
+                        sort,
+                        answer,
+                    )
                 )
         yield Sample(name, conversations, questions, now)
 
@@ -120,7 +136,11 @@ def _chat(name: str, number: int, chats: dict[str, Any]) -> dict[str, Any]:
             "role": "user",
             "name": turn["speaker"],
             "content": turn["text"]
-            + (f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""),
+            + (
+                f" [shares {turn['blip_caption']}]"
+                if turn.get("blip_caption")
+                else ""
+            ),
             "timestamp": at.isoformat(),
         }
         for turn in chats[f"session_{number}"]
@@ -148,7 +168,9 @@ def chopped(sample: Sample) -> Sample:
                 (f"{message['id']}.{i}", part.rstrip(".!"))
                 for i, part in enumerate(said)
             ]
-            pieces[message["id"]] = parts or [(message["id"], message["content"])]
+            pieces[message["id"]] = parts or [
+                (message["id"], message["content"])
+            ]
             messages += [
                 message | {"id": id_, "content": part}
                 for id_, part in pieces[message["id"]]
@@ -157,7 +179,10 @@ def chopped(sample: Sample) -> Sample:
         conversations.append({"conversationId": name, "messages": messages})
     questions = [
         replace(
-            one, evidence=frozenset(_holding(pieces[id_], one) for id_ in one.evidence)
+            one,
+            evidence=frozenset(
+                _holding(pieces[id_], one) for id_ in one.evidence
+            ),
         )
         for one in sample.questions
     ]
@@ -183,13 +208,15 @@ def _holding(parts: Sequence[tuple[str, str]], question: Question) -> str:
 
 def corpus() -> Iterator[Sample]:
     """The project's own corpus, one sample for each workspace and agent."""
-    owners: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    owners: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(
+        list
+    )
     for path in sorted(CORPUS.glob("*.json")):
         if path.name != "questions.json":
             for conversation in json.loads(path.read_text("utf-8")):
-                owners[conversation["workspaceId"], conversation["agentId"]].append(
-                    conversation
-                )
+                owners[
+                    conversation["workspaceId"], conversation["agentId"]
+                ].append(conversation)
     asked = json.loads((CORPUS / "questions.json").read_text("utf-8"))
     for (workspace, agent), conversations in owners.items():
         own = [
@@ -199,7 +226,8 @@ def corpus() -> Iterator[Sample]:
             and q["messageIds"]
         ]
         questions = [
-            Question(q["question"], frozenset(q["messageIds"]), q["kind"]) for q in own
+            Question(q["question"], frozenset(q["messageIds"]), q["kind"])
+            for q in own
         ]
         yield Sample(
             f"corpus-{workspace}",
@@ -260,7 +288,9 @@ def by_bm25(turns: Sequence[tuple[str, str]]) -> Searcher:
     index = bm25s.BM25(k1=0.9, b=0.4)
     texts = [text for _, text in turns]
     index.index(
-        bm25s.tokenize(texts, stopwords="en", stemmer=stem, show_progress=False),
+        bm25s.tokenize(
+            texts, stopwords="en", stemmer=stem, show_progress=False
+        ),
         show_progress=False,
     )
 
@@ -269,9 +299,12 @@ def by_bm25(turns: Sequence[tuple[str, str]]) -> Searcher:
         words = bm25s.tokenize(
             [text], stopwords="en", stemmer=stem, show_progress=False
         )
-        rows, _ = index.retrieve(words, k=min(100, len(turns)), show_progress=False)
+        rows, _ = index.retrieve(
+            words, k=min(100, len(turns)), show_progress=False
+        )
         return _answer(
-            (([turns[i][0]], turns[i][1]) for i in rows[0]), perf_counter() - started
+            (([turns[i][0]], turns[i][1]) for i in rows[0]),
+            perf_counter() - started,
         )
 
     return search
@@ -284,15 +317,20 @@ def by_cosine(turns: Sequence[tuple[str, str]]) -> Searcher:
 
     def search(text: str) -> Answer:
         started = perf_counter()
-        order = np.argsort(-(vectors @ embedder.embed([text])[0]), kind="stable")[:100]
+        order = np.argsort(
+            -(vectors @ embedder.embed([text])[0]), kind="stable"
+        )[:100]
         return _answer(
-            (([turns[i][0]], turns[i][1]) for i in order), perf_counter() - started
+            (([turns[i][0]], turns[i][1]) for i in order),
+            perf_counter() - started,
         )
 
     return search
 
 
-def _answer(found: Iterable[tuple[Sequence[str], str]], seconds: float) -> Answer:
+def _answer(
+    found: Iterable[tuple[Sequence[str], str]], seconds: float
+) -> Answer:
     ids: dict[str, int] = {}
     tokens = 0
     for sources, content in found:
@@ -309,9 +347,12 @@ def judged(question: Question, answer: Answer) -> dict[str, float]:
     figures = {f"R@{cut}": sum(hits[:cut]) / total for cut in CUTS}
     first = next((rank for rank, hit in enumerate(hits, 1) if hit), None)
     figures["MRR"] = 1 / first if first else 0.0
-    gains = sum(hit / np.log2(rank + 1) for rank, hit in enumerate(hits[:10], 1))
+    gains = sum(
+        hit / np.log2(rank + 1) for rank, hit in enumerate(hits[:10], 1)
+    )
     figures["nDCG@10"] = float(
-        gains / sum(1 / np.log2(rank + 1) for rank in range(1, min(total, 10) + 1))
+        gains
+        / sum(1 / np.log2(rank + 1) for rank in range(1, min(total, 10) + 1))
     )
     for budget in BUDGETS:
         read = sum(
@@ -340,11 +381,14 @@ class Tally:
 
     def lines(self) -> Iterator[tuple[str, int, dict[str, float]]]:
         """Each category with its number of questions and the figures' means; ms as p50 and p95."""
-        for category in sorted(self.rows, key=lambda name: (name == "all", name)):
+        for category in sorted(
+            self.rows, key=lambda name: (name == "all", name)
+        ):
             rows = self.rows[category]
             names = [name for name in rows[0] if name != "ms"]
             means = {
-                name: statistics.fmean(row[name] for row in rows) for name in names
+                name: statistics.fmean(row[name] for row in rows)
+                for name in names
             }
             times = sorted(row["ms"] for row in rows)
             means |= {
@@ -391,7 +435,9 @@ def measured_with_facts(
         search = by_memory(memory)
         search("who is there?")
         for question in sample.questions:
-            tally.count(question.category, judged(question, search(question.text)))
+            tally.count(
+                question.category, judged(question, search(question.text))
+            )
     return {"varve with facts": tally}
 
 
@@ -428,13 +474,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--locomo", type=Path, help="a file in LoCoMo's shape")
     parser.add_argument(
-        "--facts", action="store_true", help="with its observations as facts as well"
+        "--facts",
+        action="store_true",
+        help="with its observations as facts as well",
     )
     parser.add_argument(
         "--chopped", action="store_true", help="its chats in pieces as well"
     )
     parser.add_argument(
-        "--stores", type=Path, help="where ingested stores are kept between runs"
+        "--stores",
+        type=Path,
+        help="where ingested stores are kept between runs",
     )
     parser.add_argument("--no-corpus", action="store_true")
     parser.add_argument(

@@ -58,7 +58,9 @@ SUMMARIES = {
     Grain.YEARLY: 4,
 }
 """What the starter plan keeps, each in a commit of its own, as summaries are written."""
-SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un")]
+SYLLABLES = [
+    a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un")
+]
 MOST_WORDS = 30
 QUESTION = {"query_text": "which firm sent the invoice?"}
 PRUNING_AT_ONCE = Upkeep(keep_for=timedelta(milliseconds=1))
@@ -78,14 +80,21 @@ def _cells(counts: Sequence[Counts]) -> Row:
     """The mean of several, the greatest depth."""
     kinds = [mean(c.kind(kind) for c in counts) for kind in KINDS]
     price = 1e3 * sum(
-        PRICES[kind] * number for kind, number in zip(KINDS, kinds, strict=True)
+        PRICES[kind] * number
+        for kind, number in zip(KINDS, kinds, strict=True)
     )
     sizes = [
         mean(c.bytes_in for c in counts) / 1e3,
         mean(c.bytes_out for c in counts) / 1e3,
     ]
     depth = max(c.depth for c in counts)
-    return [_short(sum(kinds)), *map(_short, kinds), depth, *sizes, f"{price:.4f}"]
+    return [
+        _short(sum(kinds)),
+        *map(_short, kinds),
+        depth,
+        *sizes,
+        f"{price:.4f}",
+    ]
 
 
 def _short(number: float) -> object:
@@ -112,16 +121,22 @@ class Bench:
     def fill(self, size: int) -> None:
         """The working records in one commit, more than a million numbers away from the batches'."""
         records = self.deployment.writing.records
-        records.upsert(SCOPE, Grain.WORKING, list(turns(range(size))), EMBEDDER.model)
+        records.upsert(
+            SCOPE, Grain.WORKING, list(turns(range(size))), EMBEDDER.model
+        )
 
     def summarize(self) -> None:
         records = self.deployment.writing.records
         for grain, amount in SUMMARIES.items():
             for steps in range(amount):
-                summary = _summary(Period.of(NOW, grain, ZONE).shifted(-1 - steps))
+                summary = _summary(
+                    Period.of(NOW, grain, ZONE).shifted(-1 - steps)
+                )
                 records.upsert(SCOPE, grain, [summary], EMBEDDER.model)
 
-    def write(self, messages: int = BATCH, scope: Scope = SCOPE, days: int = 1) -> None:
+    def write(
+        self, messages: int = BATCH, scope: Scope = SCOPE, days: int = 1
+    ) -> None:
         """So many messages for one store, as one invocation of the writing function gets them."""
         queue, objects = (
             self.deployment.queues["write"],
@@ -168,13 +183,17 @@ class Bench:
         self.write(1, OTHER)
 
 
-def turns(numbers: Sequence[int], days: int = DAYS) -> Iterator[EmbeddedRecord]:
+def turns(
+    numbers: Sequence[int], days: int = DAYS
+) -> Iterator[EmbeddedRecord]:
     """Turns strewn over the last days; embedded in one go, which 100,000 need."""
     texts = [
         f"Dana: {conversation('a', n % 5_000, 2)['messages'][0]['content']}{_rare_words(n)}"
         for n in numbers
     ]
-    for number, text, vector in zip(numbers, texts, EMBEDDER.embed(texts), strict=True):
+    for number, text, vector in zip(
+        numbers, texts, EMBEDDER.embed(texts), strict=True
+    ):
         at = NOW - timedelta(days=number % days)
         yield EmbeddedRecord(
             Record(
@@ -227,7 +246,8 @@ def sized(s3: CountingS3, size: int) -> tuple[list[Row], list[Row]]:
     bench.summarize()
     found: list[Row] = []
     found += [
-        [size, "fresh", name, *_cells([counts])] for name, counts in bench.searches()
+        [size, "fresh", name, *_cells([counts])]
+        for name, counts in bench.searches()
     ]
     written = bench.until_compacted()
     for _ in range(Upkeep().max_fragments - 8):
@@ -261,7 +281,11 @@ def sized(s3: CountingS3, size: int) -> tuple[list[Row], list[Row]]:
         [size, "10 messages, warm", *_cells(written[:-1])],
         [size, "10 messages of 10 days, warm", *_cells(strewn)],
         [size, "10 messages, the one that compacts", *_cells(written[-1:])],
-        [size, f"mean of {len(period)} batches, compaction included", *_cells(period)],
+        [
+            size,
+            f"mean of {len(period)} batches, compaction included",
+            *_cells(period),
+        ],
     ]
     return found, rows
 
@@ -340,12 +364,18 @@ def large(s3: CountingS3, size: int) -> list[Row]:
     lance_columns.MAX_ROWS = 0
     prefix = f"large-{size}"
     objects = s3_objects(BUCKET, prefix)
-    batch = [list(turns(range(10**7 + 10 * n, 10**7 + 10 * n + 10))) for n in range(8)]
+    batch = [
+        list(turns(range(10**7 + 10 * n, 10**7 + 10 * n + 10)))
+        for n in range(8)
+    ]
 
     def opened(name: str) -> LanceRecords:
         caching = Caching(bytes=10**10 if name == "replica" else 0)
         return LanceRecords(
-            f"s3://{BUCKET}/{prefix}", objects, lance_options(), caching=caching
+            f"s3://{BUCKET}/{prefix}",
+            objects,
+            lance_options(),
+            caching=caching,
         )
 
     opened("replica").upsert(
@@ -393,7 +423,9 @@ def large(s3: CountingS3, size: int) -> list[Row]:
         )
         for _ in range(2):
             written = bench.counted(lambda r=records: write(r))
-        rows.append([size, name, "write of 10 records, warm", *_cells([written])])
+        rows.append(
+            [size, name, "write of 10 records, warm", *_cells([written])]
+        )
     return rows
 
 
@@ -410,7 +442,9 @@ def throughput(s3: CountingS3, size: int) -> list[Row]:
     took, busy = perf_counter() - started, process_time() - busy
     s3.delay(0)
     dollars = float(str(_cells([s3.counts()])[-1])) / BATCHES
-    return [[size, BATCHES * BATCH / took, 1e3 * busy / BATCHES, f"{dollars:.4f}"]]
+    return [
+        [size, BATCHES * BATCH / took, 1e3 * busy / BATCHES, f"{dollars:.4f}"]
+    ]
 
 
 def main() -> None:
@@ -419,12 +453,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument(
-        "--only", choices=("sizes", "periods", "contexts", "large", "throughput")
+        "--only",
+        choices=("sizes", "periods", "contexts", "large", "throughput"),
     )
     parser.add_argument("--sizes", default="100,1000,10000,100000")
     parser.add_argument("--quick", action="store_true", help="a store of 100")
     options = parser.parse_args()
-    sizes = [100] if options.quick else [int(size) for size in options.sizes.split(",")]
+    sizes = (
+        [100]
+        if options.quick
+        else [int(size) for size in options.sizes.split(",")]
+    )
     print(machine(), flush=True)
     with CountingS3() as s3, s3.as_aws():
         if options.only in (None, "sizes"):
@@ -444,12 +483,27 @@ def main() -> None:
         if options.only in (None, "contexts"):
             _show("Context and recall", ["lessons", "step"], contexts(s3))
         if options.only in (None, "large"):
-            rows = [row for size in sizes if size >= 10_000 for row in large(s3, size)]
-            _show("Replica or LanceDB on S3", ["records", "through", "step"], rows)
+            rows = [
+                row
+                for size in sizes
+                if size >= 10_000
+                for row in large(s3, size)
+            ]
+            _show(
+                "Replica or LanceDB on S3",
+                ["records", "through", "step"],
+                rows,
+            )
         if options.only in (None, "throughput"):
             rows = [row for size in sizes for row in throughput(s3, size)]
-            headings = ["records", "records a second", "ms of processor a batch"]
-            print(markdown([*headings, "$ per 1,000 batches"], rows), flush=True)
+            headings = [
+                "records",
+                "records a second",
+                "ms of processor a batch",
+            ]
+            print(
+                markdown([*headings, "$ per 1,000 batches"], rows), flush=True
+            )
 
 
 def _show(title: str, headings: list[str], rows: list[Row]) -> None:

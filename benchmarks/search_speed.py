@@ -53,7 +53,9 @@ from varve.domain.search.strategies import BALANCED
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DIMENSIONS, QUESTIONS, MESSAGES, ROUNDS = 256, 60, 30, 9
 BM25S = ("rank_bm25", "bm25s unasked", "bm25s")
-SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un", "ant")]
+SYLLABLES = [
+    a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un", "ant")
+]
 
 
 def rows(count: int, luck: random.Random) -> list[EmbeddedRecord]:
@@ -62,15 +64,21 @@ def rows(count: int, luck: random.Random) -> list[EmbeddedRecord]:
         "".join(luck.choices(SYLLABLES, k=luck.randint(2, 4)))
         for _ in range(max(2_000, count))
     ]
-    weights = list(accumulate(1 / (rank + 5) for rank in range(len(vocabulary))))
+    weights = list(
+        accumulate(1 / (rank + 5) for rank in range(len(vocabulary)))
+    )
     vectors = (
-        np.random.default_rng(1).normal(size=(count, DIMENSIONS)).astype(np.float32)
+        np.random.default_rng(1)
+        .normal(size=(count, DIMENSIONS))
+        .astype(np.float32)
     )
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     made = []
     for i in range(count):
         said = " ".join(
-            luck.choices(vocabulary, cum_weights=weights, k=luck.randint(5, 40))
+            luck.choices(
+                vocabulary, cum_weights=weights, k=luck.randint(5, 40)
+            )
         )
         at = NOW - timedelta(minutes=10 * (count - i))
         speaker = ("Dana", "Lee")[i % 2]
@@ -137,7 +145,10 @@ def medians(
             started = perf_counter()
             ways[name](one)
             times[name, one.text].append(1_000 * (perf_counter() - started))
-    return {name: median(min(times[name, one.text]) for one in asked) for name in ways}
+    return {
+        name: median(min(times[name, one.text]) for one in asked)
+        for name in ways
+    }
 
 
 def the_least(embedded: Sequence[EmbeddedRecord]) -> dict[str, Way]:
@@ -146,7 +157,9 @@ def the_least(embedded: Sequence[EmbeddedRecord]) -> dict[str, Way]:
     stem = Stemmer.Stemmer("english")
     index = bm25s.BM25(k1=0.9, b=0.4)
     contents = [one.record.content for one in embedded]
-    tokens = bm25s.tokenize(contents, stopwords="en", stemmer=stem, show_progress=False)
+    tokens = bm25s.tokenize(
+        contents, stopwords="en", stemmer=stem, show_progress=False
+    )
     index.index(tokens, show_progress=False)
 
     def product(one: Asked) -> object:
@@ -201,7 +214,9 @@ def growing(count: int, folder: str) -> list[float]:
         started = process_time()
         memory.search(embedded[0].record.content, now=NOW)
         one = 1_000 * (process_time() - started)
-        (compacted if taken and written.version > before + 1 else taken).append(one)
+        (
+            compacted if taken and written.version > before + 1 else taken
+        ).append(one)
         before = written.version
     return [taken[0], min(taken[1:]), median(taken[1:]), *compacted]
 
@@ -219,7 +234,9 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
             Asked(
                 text,
                 one.vector,
-                EmbeddedQuestion(question, one.vector, one.vector, known.embed_words),
+                EmbeddedQuestion(
+                    question, one.vector, one.vector, known.embed_words
+                ),
             )
         )
     lanes = [Lane(Grain.WORKING, columns_of(embedded))]
@@ -271,7 +288,8 @@ def beside_others(taken: Mapping[str, float]) -> str:
     """A line's cells: a whole search, the product, and each BM25 with the ratio to product and it."""
     whole, product = taken["Memory.search"], taken["product"]
     cells = (
-        f"{taken[name]:.2f} | {whole / (product + taken[name]):.1f}" for name in BM25S
+        f"{taken[name]:.2f} | {whole / (product + taken[name]):.1f}"
+        for name in BM25S
     )
     return f"{whole:.2f} | {product:.2f} | {' | '.join(cells)}"
 
@@ -279,7 +297,9 @@ def beside_others(taken: Mapping[str, float]) -> str:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000, 50_000])
+    parser.add_argument(
+        "--sizes", type=int, nargs="*", default=[1_000, 10_000, 50_000]
+    )
     parser.add_argument(
         "--growing", type=int, nargs="*", default=[1_000, 10_000, 99_000]
     )
@@ -299,7 +319,8 @@ def main() -> None:
             ):
                 least = taken["product"] + taken["bm25s"]
                 cells = " | ".join(
-                    f"{taken[name]:.2f} | {taken[name] / least:.1f}" for name in shown
+                    f"{taken[name]:.2f} | {taken[name] / least:.1f}"
+                    for name in shown
                 )
                 print(
                     f"| {size:,} | {how} | {taken['product']:.2f} + {taken['bm25s']:.2f} | {cells} |"

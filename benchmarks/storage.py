@@ -76,7 +76,9 @@ def simulate(
         return samples
 
 
-def _live(application: Driver, clock: SimulatedClock, day: int, messages: int) -> None:
+def _live(
+    application: Driver, clock: SimulatedClock, day: int, messages: int
+) -> None:
     """A day's conversation and the night after it."""
     clock.go(day, 12, FIRST)
     spoken = conversation(AGENT.agent, day, messages)
@@ -92,7 +94,8 @@ def _sample(folder: Path, day: int) -> Sample:
     for path in folder.rglob("*"):
         key = path.relative_to(folder).as_posix()
         part = next(
-            (name for name, form in PARTS.items() if fnmatchcase(key, form)), None
+            (name for name, form in PARTS.items() if fnmatchcase(key, form)),
+            None,
         )
         if part and path.is_file():
             sizes[part] += path.stat().st_size
@@ -117,11 +120,22 @@ def plot(lives: dict[Plan, list[Sample]]) -> None:
     )
     for panel, title, parts in zip(panels, titles, groups, strict=True):
         for plan, samples in lives.items():
-            sizes = [sum(s.bytes.get(part, 0) for part in parts) / 1e6 for s in samples]
+            sizes = [
+                sum(s.bytes.get(part, 0) for part in parts) / 1e6
+                for s in samples
+            ]
             panel.plot(
-                [s.day / YEAR for s in samples], sizes, label=plan, linewidth=1.4
+                [s.day / YEAR for s in samples],
+                sizes,
+                label=plan,
+                linewidth=1.4,
             )
-        panel.set(title=title, xlabel="years of daily use", ylabel="MB", ylim=(0, None))
+        panel.set(
+            title=title,
+            xlabel="years of daily use",
+            ylabel="MB",
+            ylim=(0, None),
+        )
         panel.grid(alpha=0.3)
         panel.legend()
     figure.suptitle("Storage of one agent that speaks every day, per plan")
@@ -135,7 +149,9 @@ def tables(lives: dict[Plan, list[Sample]]) -> str:
     texts = []
     for part in PARTS:
         halves = [f"half {number + 1}" for number in range(_halves(lives))]
-        rows = [[plan, *_means(samples, part)] for plan, samples in lives.items()]
+        rows = [
+            [plan, *_means(samples, part)] for plan, samples in lives.items()
+        ]
         texts.append(
             f"**{part}**, KB (mean of each half year)\n\n{markdown(['plan', *halves], rows)}"
         )
@@ -157,9 +173,14 @@ def _means(samples: list[Sample], part: str) -> list[float]:
     halves: dict[int, list[int]] = defaultdict(list)
     for sample in samples:
         halves[
-            min((sample.day - 1) // (YEAR // 2), samples[-1].day // (YEAR // 2) - 1)
+            min(
+                (sample.day - 1) // (YEAR // 2),
+                samples[-1].day // (YEAR // 2) - 1,
+            )
         ].append(sample.bytes.get(part, 0))
-    return [sum(sizes) / len(sizes) / 1e3 for _, sizes in sorted(halves.items())]
+    return [
+        sum(sizes) / len(sizes) / 1e3 for _, sizes in sorted(halves.items())
+    ]
 
 
 def run(days: int, keep_seconds: float) -> dict[Plan, list[Sample]]:
@@ -171,7 +192,10 @@ def run(days: int, keep_seconds: float) -> dict[Plan, list[Sample]]:
             zip(
                 Plan,
                 pool.map(
-                    simulate, Plan, [days] * len(Plan), [keep_seconds] * len(Plan)
+                    simulate,
+                    Plan,
+                    [days] * len(Plan),
+                    [keep_seconds] * len(Plan),
                 ),
                 strict=True,
             )

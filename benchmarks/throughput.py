@@ -92,7 +92,12 @@ def measured(name: str, given: list[Conversation], profiled: bool) -> Row:
         alone = process_time() - started
     facts = rows.column("memory_type").to_pylist().count("fact")
     own = seconds - embedder.seconds
-    rates = [len(rows) / seconds, facts / seconds, len(rows) / own, len(rows) / alone]
+    rates = [
+        len(rows) / seconds,
+        facts / seconds,
+        len(rows) / own,
+        len(rows) / alone,
+    ]
     return [
         name,
         len(rows),
@@ -107,16 +112,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--profile", action="store_true", help="what takes the time")
+    parser.add_argument(
+        "--profile", action="store_true", help="what takes the time"
+    )
     parser.add_argument("--quick", action="store_true", help="a tenth")
     options = parser.parse_args()
     size = 20 if options.quick else 200
     print(machine(), flush=True)
     rows = [
         measured(
-            f"{size} conversations of 6 messages", spoken(size, 6), options.profile
+            f"{size} conversations of 6 messages",
+            spoken(size, 6),
+            options.profile,
         ),
-        measured(f"{size // 10} of 60", spoken(size // 10, 60), options.profile),
+        measured(
+            f"{size // 10} of 60", spoken(size // 10, 60), options.profile
+        ),
         measured("one of all", spoken(1, 6 * size), options.profile),
     ]
     headings = [
@@ -127,7 +138,11 @@ def main() -> None:
         "facts/s",
         "rows/s but for embedding",
     ]
-    print("", markdown([*headings, "rows/s, bare add", "ratio"], rows), sep="\n\n")
+    print(
+        "",
+        markdown([*headings, "rows/s, bare add", "ratio"], rows),
+        sep="\n\n",
+    )
 
 
 if __name__ == "__main__":

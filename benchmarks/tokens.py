@@ -33,7 +33,10 @@ MODEL = "gpt-4o-mini"
 FACTS = 0.5
 NIGHT = 29.67
 """Hours after midnight by which a day's passes are over."""
-_FACT = {"content": "Oskar moved from Graz to Linz on 2026-02-27.", "about": "Oskar"}
+_FACT = {
+    "content": "Oskar moved from Graz to Linz on 2026-02-27.",
+    "about": "Oskar",
+}
 _TRIPLE = {
     "op": "ADD",
     "subject": "Oskar",
@@ -63,7 +66,9 @@ class CountingLLM:
         self.asked[f"{kind}, tokens in"] += sum(
             map(estimated_tokens, (system, user, schema))
         )
-        self.asked[f"{kind}, tokens out"] += estimated_tokens(answer.model_dump_json())
+        self.asked[f"{kind}, tokens out"] += estimated_tokens(
+            answer.model_dump_json()
+        )
         return answer
 
     def _extraction(self, user: str) -> dict[str, Any]:
@@ -73,10 +78,14 @@ class CountingLLM:
             for line in map(_json, said.splitlines())
             if line and line["role"] == "user"
         ]
-        cited = [{"message_ids": [id_]} for id_ in ids[: round(FACTS * len(ids))]]
+        cited = [
+            {"message_ids": [id_]} for id_ in ids[: round(FACTS * len(ids))]
+        ]
         self.facts += len(cited)
         return {
-            "facts": [_FACT | _SURE | {"importance": 0.8} | ids for ids in cited],
+            "facts": [
+                _FACT | _SURE | {"importance": 0.8} | ids for ids in cited
+            ],
             "triples": [_TRIPLE | _SURE | ids for ids in cited],
         }
 
@@ -105,7 +114,8 @@ def days(most: int) -> Iterator[dict[str, Any]]:
     for day, conversation in enumerate(stored[:most]):
         at = FIRST + timedelta(days=day, hours=12)
         messages = [
-            message | {"timestamp": (at + timedelta(seconds=20 * number)).isoformat()}
+            message
+            | {"timestamp": (at + timedelta(seconds=20 * number)).isoformat()}
             for number, message in enumerate(conversation["messages"])
         ]
         owner = {"workspaceId": AGENT.workspace, "agentId": AGENT.agent}
@@ -125,7 +135,9 @@ def asked(most: int) -> tuple[CountingLLM, int]:
         for day, conversation in enumerate(days(most)):
             clock.go(day, 12.5, FIRST)
             application.ingest([parse_conversation(conversation)])
-            application.summarize(AGENT, SUMMARY_GRAINS, clock.go(day, NIGHT, FIRST))
+            application.summarize(
+                AGENT, SUMMARY_GRAINS, clock.go(day, NIGHT, FIRST)
+            )
             done += 1
     return llm, done
 
@@ -133,7 +145,8 @@ def asked(most: int) -> tuple[CountingLLM, int]:
 def table(counted: Mapping[str, float], conversations: int) -> str:
     """Calls and tokens for a conversation."""
     rows: list[list[object]] = [
-        [name, value / conversations] for name, value in sorted(counted.items())
+        [name, value / conversations]
+        for name, value in sorted(counted.items())
     ]
     return markdown(["model", "for a conversation"], rows)
 

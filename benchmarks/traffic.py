@@ -136,7 +136,9 @@ class Deployment:
 
     def __init__(self, clock: Clock | None = None, root: str = ROOT) -> None:
         self._clock, self.root, self.model_calls = clock, root, 0
-        self.queues = {name: ListQueue() for name in ("ingest", "write", "summary")}
+        self.queues = {
+            name: ListQueue() for name in ("ingest", "write", "summary")
+        }
         self.restart()
 
     def restart(self, upkeep: Upkeep | None = None) -> None:
@@ -145,8 +147,12 @@ class Deployment:
         self.writing = self._process(**({"upkeep": upkeep} if upkeep else {}))
 
     def _process(self, **given: Any) -> Driver:
-        urls = {f"VARVE_{name.upper()}_QUEUE_URL": name for name in self.queues}
-        queues = {f"{name}_queue": queue for name, queue in self.queues.items()}
+        urls = {
+            f"VARVE_{name.upper()}_QUEUE_URL": name for name in self.queues
+        }
+        queues = {
+            f"{name}_queue": queue for name, queue in self.queues.items()
+        }
         return open_driver(
             urls,
             f"s3://bench/{self.root}",
@@ -168,7 +174,9 @@ class Deployment:
         waiting = sorted(
             self.queues["write"].take(), key=lambda delivery: delivery.group
         )
-        batches = [waiting[at : at + BATCH] for at in range(0, len(waiting), BATCH)]
+        batches = [
+            waiting[at : at + BATCH] for at in range(0, len(waiting), BATCH)
+        ]
         for batch in batches:
             assert not self.writing.write(batch).returned
         return len(batches)
@@ -215,7 +223,9 @@ class SimulatedClock:
 def markdown(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table; numbers get their thousands set apart."""
     lines = [headings, ["---"] + ["---:"] * (len(headings) - 1), *rows]
-    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(map(_cell, line)) + " |" for line in lines
+    )
 
 
 def _cell(value: object) -> str:
@@ -226,7 +236,14 @@ def _cell(value: object) -> str:
 
 def machine() -> str:
     """The machine and the libraries in one paragraph."""
-    libraries = ("lancedb", "pyarrow", "obstore", "numpy", "wordllama", "pydantic")
+    libraries = (
+        "lancedb",
+        "pyarrow",
+        "obstore",
+        "numpy",
+        "wordllama",
+        "pydantic",
+    )
     versions = ", ".join(f"{name} {version(name)}" for name in libraries)
     release = Path("/etc/os-release")
     names = (
@@ -235,7 +252,9 @@ def machine() -> str:
         else {}
     )
     system = names.get("PRETTY_NAME", platform.system()).strip('"')
-    cores = f"{cpu_count()} cores ({platform.machine()}), shared with other work"
+    cores = (
+        f"{cpu_count()} cores ({platform.machine()}), shared with other work"
+    )
     return f"{cores}; {system}; Python {platform.python_version()}; {versions}. {datetime.now(UTC):%Y-%m-%d}."
 
 

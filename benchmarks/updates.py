@@ -79,7 +79,9 @@ class Tally:
 
     def row(self, way: str) -> str:
         """Return the row of the table."""
-        cells = [f"{self.counts[name]} of {self.totals[name]}" for name in HEADINGS]
+        cells = [
+            f"{self.counts[name]} of {self.totals[name]}" for name in HEADINGS
+        ]
         return f"| {way} | {' | '.join(cells)} |"
 
 
@@ -88,7 +90,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--failures", action="store_true")
-    parser.add_argument("--stores", type=Path, help="keep the stores in this folder")
+    parser.add_argument(
+        "--stores", type=Path, help="keep the stores in this folder"
+    )
     arguments = parser.parse_args()
     for part in arguments.part or PARTS:
         cases = read_cases(f"{part}.txt")
@@ -129,7 +133,9 @@ def ask_memory(
     user = conversations[0].get("userId")
 
     def search(question: str) -> list[Shown]:
-        found = memory.search(question, user_id=user, max_results=5, now=NOW).results
+        found = memory.search(
+            question, user_id=user, max_results=5, now=NOW
+        ).results
         return [_shown(result) for result in found]
 
     block = memory.context(case.question, user_id=user, now=NOW)
@@ -142,12 +148,16 @@ def _shown(result: Any) -> Shown:
     return Shown(result.content, tuple(result.source_ids), is_marked)
 
 
-def ask_bm25(case: Case, conversations: Sequence[dict[str, Any]]) -> dict[str, Answers]:
+def ask_bm25(
+    case: Case, conversations: Sequence[dict[str, Any]]
+) -> dict[str, Answers]:
     """Ask BM25 over the same messages all of a case's questions, in both orders."""
     messages = []
     for conversation in conversations:
         messages += conversation["messages"]
-    stemmer = Stemmer.Stemmer("spanish" if case.language == "es" else "english")
+    stemmer = Stemmer.Stemmer(
+        "spanish" if case.language == "es" else "english"
+    )
     texts = [message["content"] for message in messages]
     index = bm25s.BM25()
     tokens = bm25s.tokenize(
@@ -157,7 +167,10 @@ def ask_bm25(case: Case, conversations: Sequence[dict[str, Any]]) -> dict[str, A
 
     def find(question: str) -> list[int]:
         asked = bm25s.tokenize(
-            question, stopwords=case.language, stemmer=stemmer, show_progress=False
+            question,
+            stopwords=case.language,
+            stemmer=stemmer,
+            show_progress=False,
         )
         if not question or not asked.vocab:
             return []
@@ -184,10 +197,16 @@ def judge(case: Case, answers: Answers, tally: Tally) -> None:
         tally.add("look-alikes", holds=is_right)
     else:
         tally.add("first right", holds=is_right)
-        tally.add("stale first", holds=any(_is_stale(one, case) for one in first))
+        tally.add(
+            "stale first", holds=any(_is_stale(one, case) for one in first)
+        )
         tally.add("unmarked", holds=any(_unmarked(answers.present, case)))
-        tally.add("context right", holds=case.right.lower() in answers.block.lower())
-        tally.add("context stale", holds=any(_stale_lines(answers.block, case)))
+        tally.add(
+            "context right", holds=case.right.lower() in answers.block.lower()
+        )
+        tally.add(
+            "context stale", holds=any(_stale_lines(answers.block, case))
+        )
         if case.past:
             past = any(_is_of(shown, "old") for shown in answers.past[:1])
             tally.add("past", holds=past)
@@ -202,7 +221,9 @@ def _is_of(shown: Shown, prefix: str) -> bool:
 def _is_stale(shown: Shown, case: Case) -> bool:
     text = shown.text.lower()
     says_right = case.right.lower() in text or _is_of(shown, "new")
-    return not says_right and any(value.lower() in text for value in case.stale)
+    return not says_right and any(
+        value.lower() in text for value in case.stale
+    )
 
 
 def _unmarked(shown: Sequence[Shown], case: Case) -> Iterator[bool]:
@@ -228,18 +249,24 @@ def describe_failure(case: Case, answers: Answers) -> str:
         wrong.append("past")
     if not case.is_lookalike and any(_stale_lines(answers.block, case)):
         wrong.append("context stale")
-    if not case.is_lookalike and case.right.lower() not in answers.block.lower():
+    if (
+        not case.is_lookalike
+        and case.right.lower() not in answers.block.lower()
+    ):
         wrong.append("context right")
     if not wrong:
         return ""
     lines = [_tell(line) for line in case.lines]
     results = [
-        f"    {'x' if one.is_marked else ' '} {one.text}" for one in answers.present
+        f"    {'x' if one.is_marked else ' '} {one.text}"
+        for one in answers.present
     ]
     head = f"#{case.number} {case.category} {case.question} FAILS {', '.join(wrong)}"
     tail = []
     if "past" in wrong:
-        tail = [f"  < {case.past}"] + [f"    {one.text}" for one in answers.past[:3]]
+        tail = [f"  < {case.past}"] + [
+            f"    {one.text}" for one in answers.past[:3]
+        ]
     return "\n".join([head, *lines, *results, *tail])
 
 

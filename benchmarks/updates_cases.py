@@ -119,7 +119,9 @@ def _read_line(raw: str, case: Case) -> None:
 def read_chatter(language: str) -> list[list[Line]]:
     """Return the conversations about other things in a language."""
     found: list[list[Line]] = []
-    for raw in (FOLDER / "chatter.txt").read_text(encoding="utf-8").splitlines():
+    for raw in (
+        (FOLDER / "chatter.txt").read_text(encoding="utf-8").splitlines()
+    ):
         if raw.startswith("== "):
             found.append([])
             is_wanted = raw[3:].strip() == language
@@ -157,7 +159,9 @@ def _answer(case: Case, luck: random.Random) -> Iterator[Line]:
         is_answered = bool(after) and after[0].continues
         if line.is_user and not is_answered and luck.random() < 0.7:
             echo = luck.choice(ECHOES[case.language])
-            yield Line(">", echo.format(line.value or "that"), "", continues=True)
+            yield Line(
+                ">", echo.format(line.value or "that"), "", continues=True
+            )
 
 
 def _split_conversations(lines: Iterator[Line]) -> list[list[Line]]:
@@ -171,7 +175,10 @@ def _split_conversations(lines: Iterator[Line]) -> list[list[Line]]:
 
 
 def _date(
-    groups: Sequence[Sequence[Line]], speaker: str, user: str, luck: random.Random
+    groups: Sequence[Sequence[Line]],
+    speaker: str,
+    user: str,
+    luck: random.Random,
 ) -> Iterator[dict[str, Any]]:
     """Yield the conversations; message ids begin with the mark of their line."""
     at = BEGINNING

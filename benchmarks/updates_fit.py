@@ -68,7 +68,9 @@ def main() -> None:
     pairs = [pair for case in cases for pair in read_pairs(case)]
     pairs += read_corpus_pairs()
     names = list(pairs[0].signals)
-    signals = np.array([[pair.signals[name] for name in names] for pair in pairs])
+    signals = np.array(
+        [[pair.signals[name] for name in names] for pair in pairs]
+    )
     folds = np.array([pair.case % FOLDS for pair in pairs])
     logits = np.zeros(len(pairs))
     for fold in range(FOLDS):
@@ -78,7 +80,9 @@ def main() -> None:
     fitted = fit(signals, pairs)
     for name, weight in zip(names, fitted, strict=True):
         print(f'    "{name}": {weight:.2f},')
-    print("\n| threshold | updates | look-alikes broken | other pairs | corpus |")
+    print(
+        "\n| threshold | updates | look-alikes broken | other pairs | corpus |"
+    )
     print("| ---: | ---: | ---: | ---: | ---: |")
     for threshold in THRESHOLDS:
         print(row(pairs, logits, threshold))
@@ -87,7 +91,9 @@ def main() -> None:
 def row(pairs: Sequence[Pair], logits: np.ndarray, threshold: float) -> str:
     """Return a row of the table."""
     reached = [
-        pair for pair, logit in zip(pairs, logits, strict=True) if logit >= threshold
+        pair
+        for pair, logit in zip(pairs, logits, strict=True)
+        if logit >= threshold
     ]
     updates = {pair.case for pair in reached if pair.is_right}
     broken = {pair.case for pair in reached if pair.what == "new alike"}
@@ -103,7 +109,9 @@ def read_pairs(case: Case) -> Iterator[Pair]:
     said = read_statements(case)
     for at, (later_mark, later) in enumerate(said):
         before = said[:at]
-        cosines = [float(earlier.vector @ later.vector) for _, earlier in before]
+        cosines = [
+            float(earlier.vector @ later.vector) for _, earlier in before
+        ]
         nearest = max(cosines, default=0.0)
         pairs = zip(before, cosines, strict=True)
         for place, ((mark, earlier), cosine) in enumerate(pairs):
@@ -112,13 +120,17 @@ def read_pairs(case: Case) -> Iterator[Pair]:
                 continue
             crowd = len(said) - 1 - place
             is_nearest = cosine == nearest
-            signals = measure_pair(earlier, later, crowd, is_nearest=is_nearest)
+            signals = measure_pair(
+                earlier, later, crowd, is_nearest=is_nearest
+            )
             yield Pair(case.number, f"{mark} {later_mark}", signals)
 
 
 def cannot_supersede(earlier: Statement, later: Statement) -> bool:
     """Return whether the pair has no score."""
-    return is_barred(earlier.cues, later.cues) or changes_others(earlier, later)
+    return is_barred(earlier.cues, later.cues) or changes_others(
+        earlier, later
+    )
 
 
 def read_corpus_pairs() -> Iterator[Pair]:
@@ -128,14 +140,18 @@ def read_corpus_pairs() -> Iterator[Pair]:
     """
     number = 0
     for sample in corpus():
-        updates = [q.evidence for q in sample.questions if q.category == "update"]
+        updates = [
+            q.evidence for q in sample.questions if q.category == "update"
+        ]
         for said in read_speakers(sample.conversations):
             vectors = np.array([statement.vector for _, statement in said])
             likeness = vectors @ vectors.T
             np.fill_diagonal(likeness, -2)
             for place, (id_, earlier) in enumerate(said):
                 number -= 1
-                order = np.argsort(-likeness[place, place + 1 :], kind="stable")
+                order = np.argsort(
+                    -likeness[place, place + 1 :], kind="stable"
+                )
                 for at in (order[:MAX_LATER] + place + 1).tolist():
                     other, later = said[at]
                     is_named = any({id_, other} <= named for named in updates)
@@ -143,7 +159,9 @@ def read_corpus_pairs() -> Iterator[Pair]:
                         continue
                     crowd = len(said) - 1 - place
                     is_nearest = bool(likeness[at, :at].argmax() == place)
-                    signals = measure_pair(earlier, later, crowd, is_nearest=is_nearest)
+                    signals = measure_pair(
+                        earlier, later, crowd, is_nearest=is_nearest
+                    )
                     yield Pair(number, "corpus", signals)
 
 
@@ -151,10 +169,14 @@ def read_speakers(
     conversations: Sequence[dict[str, Any]],
 ) -> Iterator[list[tuple[str, Statement]]]:
     """Yield what each person says, oldest first, each statement with its message id."""
-    said: dict[tuple[str, str], list[tuple[str, Statement]]] = defaultdict(list)
+    said: dict[tuple[str, str], list[tuple[str, Statement]]] = defaultdict(
+        list
+    )
     for conversation in conversations:
         for position, message in enumerate(conversation["messages"]):
-            if message["role"] != "user" or not isinstance(message["content"], str):
+            if message["role"] != "user" or not isinstance(
+                message["content"], str
+            ):
                 continue
             speaker = (conversation.get("userId", ""), message.get("name", ""))
             statement = read_statement(message, conversation, position)
@@ -206,7 +228,9 @@ def fit(signals: np.ndarray, pairs: Sequence[Pair]) -> np.ndarray:
         slope[crowd] = 0
         mean = 0.9 * mean + 0.1 * slope
         square = 0.999 * square + 0.001 * slope**2
-        change = (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+        change = (mean / (1 - 0.9**step)) / (
+            np.sqrt(square / (1 - 0.999**step)) + 1e-8
+        )
         weights -= RATE * change
     return weights
 

@@ -22,7 +22,13 @@ from counting_s3 import BUCKET, CountingS3, Counts
 
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector, turn_id
+from varve.domain.record import (
+    EmbeddedRecord,
+    MemoryType,
+    Record,
+    Vector,
+    turn_id,
+)
 from varve.domain.summary import Summary, SummaryTask
 from varve.messages.write import WriteRecords, send_records
 from varve.usecases.session import Session
@@ -35,7 +41,10 @@ NOW = datetime(2026, 3, 10, tzinfo=UTC)
 DAY, WEEK = Period(Grain.DAILY, "2026-03-02"), Period(Grain.WEEKLY, "2026-W10")
 SPOKE = 100
 CHUNK = 500
-WORDS = "The boiler in the cellar makes a noise at night and nobody knows why. " * 13
+WORDS = (
+    "The boiler in the cellar makes a noise at night and nobody knows why. "
+    * 13
+)
 DIMENSIONS = 256
 
 
@@ -80,7 +89,11 @@ class GivenModels:
 
 
 def _vector(seed: int) -> Vector:
-    vector = np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
+    vector = (
+        np.random.default_rng(seed)
+        .standard_normal(DIMENSIONS)
+        .astype(np.float32)
+    )
     unit: Vector = vector / np.linalg.norm(vector)
     return unit
 
@@ -108,13 +121,21 @@ def tell(session: Session, records: list[Record]) -> None:
         chunk = records[first : first + CHUNK]
         vectors = RandomEmbedder().embed([one.content for one in chunk])
         pairs = zip(chunk, vectors, strict=True)
-        embedded = tuple(EmbeddedRecord(record, vector) for record, vector in pairs)
-        message = WriteRecords(SCOPE, Grain.WORKING, RandomEmbedder.model, embedded)
-        send_records(message, queue=session.queues.write, objects=session.objects)
+        embedded = tuple(
+            EmbeddedRecord(record, vector) for record, vector in pairs
+        )
+        message = WriteRecords(
+            SCOPE, Grain.WORKING, RandomEmbedder.model, embedded
+        )
+        send_records(
+            message, queue=session.queues.write, objects=session.objects
+        )
         session.queues.flush()
 
 
-def run_period(session: Session, period: Period, most_calls: int) -> tuple[int, int]:
+def run_period(
+    session: Session, period: Period, most_calls: int
+) -> tuple[int, int]:
     """Summarize a period in parts; return the summaries built and the parts."""
     built = 0
     parts = 0
@@ -130,7 +151,10 @@ def run_period(session: Session, period: Period, most_calls: int) -> tuple[int, 
 
 
 def measured(
-    s3: CountingS3, session: Session, summarizer: CountingSummarizer, period: Period
+    s3: CountingS3,
+    session: Session,
+    summarizer: CountingSummarizer,
+    period: Period,
 ) -> list[object]:
     """Return a row of the table: one period's pass."""
     calls = summarizer.calls
@@ -138,7 +162,9 @@ def measured(
     built, parts = run_period(session, period, MAX_CALLS)
     counts: Counts = s3.counts()
     ledger = sum(
-        number for name, number in counts.by_prefix.items() if name.startswith("ledger")
+        number
+        for name, number in counts.by_prefix.items()
+        if name.startswith("ledger")
     )
     return [
         summarizer.calls - calls,
@@ -154,7 +180,9 @@ def measured(
 def rows(s3: CountingS3, users: int) -> Iterator[tuple[str, list[object]]]:
     """Yield the table's rows."""
     sessions = Sessions.from_environment(
-        f"s3://{BUCKET}/memory", NOW, {"VARVE_LLM": "offline", **s3.environment()}
+        f"s3://{BUCKET}/memory",
+        NOW,
+        {"VARVE_LLM": "offline", **s3.environment()},
     )
     with sessions.open(SCOPE) as opened:
         models = GivenModels(opened.models)
@@ -165,7 +193,10 @@ def rows(s3: CountingS3, users: int) -> Iterator[tuple[str, list[object]]]:
             run_period(session, period, CHUNK)
         assert summarizer.calls == 2 * users
         step = users // SPOKE
-        tell(session, [_turn(user * step, "It stopped.", 1) for user in range(SPOKE)])
+        tell(
+            session,
+            [_turn(user * step, "It stopped.", 1) for user in range(SPOKE)],
+        )
         measure = partial(measured, s3, session, summarizer)
         yield "day", measure(DAY)
         yield "week", measure(WEEK)
@@ -176,7 +207,9 @@ def rows(s3: CountingS3, users: int) -> Iterator[tuple[str, list[object]]]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--users", type=int, nargs="*", default=[SPOKE, 1_000, 10_000])
+    parser.add_argument(
+        "--users", type=int, nargs="*", default=[SPOKE, 1_000, 10_000]
+    )
     sizes = parser.parse_args().users
     print(
         "| users | pass | calls | summaries | parts | S3 requests | of the ledger |",
@@ -187,7 +220,9 @@ def main() -> None:
     for users in sizes:
         with CountingS3() as s3, s3.as_aws():
             for name, values in rows(s3, users):
-                cells = " | ".join(str(value) for value in (users, name, *values))
+                cells = " | ".join(
+                    str(value) for value in (users, name, *values)
+                )
                 print(f"| {cells} |", flush=True)
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 LIBRARY = Path(__file__).parents[1] / "shared" / "varve"
 VALUE = "…"
 """Stands for a value in a message."""
-ERRORS = frozenset({"Rejected", "Misconfigured", "Retryable", "Contended", "Outdated"})
+ERRORS = frozenset(
+    {"Rejected", "Misconfigured", "Retryable", "Contended", "Outdated"}
+)
 HINTS = (
     "usecases/search.py",
     "usecases/search_hints.py",
@@ -90,7 +92,9 @@ def _read_constants(tree: ast.Module) -> dict[str, str]:
     """Return the module's text constants by name."""
     constants = {}
     for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        if isinstance(node, ast.Assign) and isinstance(
+            node.targets[0], ast.Name
+        ):
             constants[node.targets[0].id] = _read_text(node.value, {})
     return constants
 
@@ -117,5 +121,9 @@ def _name_of(function: ast.expr) -> str:
 
 def _is_sentence(text: str) -> bool:
     """Return whether the text has two words of its own."""
-    words = [word for word in text.replace(VALUE, " ").split() if word.strip(".,:;()")]
+    words = [
+        word
+        for word in text.replace(VALUE, " ").split()
+        if word.strip(".,:;()")
+    ]
     return len(words) > 1

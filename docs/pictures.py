@@ -44,8 +44,12 @@ def main() -> None:
         ).results
         pictures = [
             Picture("timeline", "/", DESK, 1000, "light"),
-            Picture("search", "/search?q=where+does+Dana+live", DESK, 900, "light"),
-            Picture("entity", "/entity/Dana?at=2026-05-01", DESK, 860, "light"),
+            Picture(
+                "search", "/search?q=where+does+Dana+live", DESK, 900, "light"
+            ),
+            Picture(
+                "entity", "/entity/Dana?at=2026-05-01", DESK, 860, "light"
+            ),
             Picture("record", f"/record/{found.id}", PHONE, 844, "dark"),
         ]
         with (

@@ -96,7 +96,11 @@ def cli_reference() -> str:
 
 def settings_reference() -> str:
     """Return the environment variables and the configuration's keys, as Markdown."""
-    lines = ["## Environment variables", "", "| variable | default | meaning |"]
+    lines = [
+        "## Environment variables",
+        "",
+        "| variable | default | meaning |",
+    ]
     lines.append("|---|---|---|")
     for name, default, meaning in environment_variables():
         lines.append(f"| `{name}` | {default} | {meaning} |")
@@ -116,7 +120,9 @@ def tables_reference() -> str:
         lines.append(f"`month` is that of `{table.time}`.")
         lines += ["", "| column | type | meaning |", "|---|---|---|"]
         for column in table.columns:
-            lines.append(f"| `{column.name}` | {column.type} | {column.meaning} |")
+            lines.append(
+                f"| `{column.name}` | {column.type} | {column.meaning} |"
+            )
         lines.append("")
     return "\n".join(lines).rstrip()
 
@@ -150,7 +156,9 @@ PAGES = {
 }
 
 
-def _commands(root: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+def _commands(
+    root: argparse.ArgumentParser,
+) -> dict[str, argparse.ArgumentParser]:
     for action in root._actions:
         if isinstance(action, argparse._SubParsersAction):
             return dict(action.choices)
@@ -181,7 +189,9 @@ def _cli_lines(
         yield ""
         yield _sentence(command.description or "")
         positionals = [a for a in command._actions if not a.option_strings]
-        own = [a for a in _options(command) if a.option_strings[0] not in common]
+        own = [
+            a for a in _options(command) if a.option_strings[0] not in common
+        ]
         yield from _table("argument", [*positionals, *own])
 
 
@@ -228,7 +238,9 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _keys_of(part: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str]]:
+def _keys_of(
+    part: type[BaseModel], prefix: str
+) -> Iterator[tuple[str, str, str]]:
     for field in part.model_fields.values():
         name = f"{prefix}{field.alias}"
         inner = _model_in(field.annotation)
@@ -259,23 +271,33 @@ def _setting_default(field: Any) -> str:
 def _default(value: Any) -> str:
     if value is None or value == {}:
         return "none"
-    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+    return (
+        f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+    )
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
     """Return the parts of a union; a mapping stands for itself."""
-    return get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    return (
+        get_args(annotation)
+        if isinstance(annotation, UnionType)
+        else (annotation,)
+    )
 
 
 def _choices(annotation: Any) -> str:
     for candidate in _alternatives(annotation):
         members = getattr(candidate, "__members__", None)
         if members:
-            return ", ".join(f"`{member.value}`" for member in members.values())
+            return ", ".join(
+                f"`{member.value}`" for member in members.values()
+            )
     return ""
 
 
 if __name__ == "__main__":
     for page_name, write in PAGES.items():
         path = HERE / page_name
-        path.write_text(with_generated(path.read_text("utf-8"), write()), "utf-8")
+        path.write_text(
+            with_generated(path.read_text("utf-8"), write()), "utf-8"
+        )

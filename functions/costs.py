@@ -24,7 +24,9 @@ def count_costs(metrics: Metrics, opened: Sessions) -> None:
     if used:
         metrics.add_metric("StoreRequests", MetricUnit.Count, requests)
         microdollars = round(dollars * 1_000_000)
-        metrics.add_metric("EstimatedMicrodollars", MetricUnit.Count, microdollars)
+        metrics.add_metric(
+            "EstimatedMicrodollars", MetricUnit.Count, microdollars
+        )
     unknown = used[Item.UNKNOWN_MANIFESTS]
     if unknown:
         metrics.add_metric("UnknownManifests", MetricUnit.Count, unknown)

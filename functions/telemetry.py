@@ -14,8 +14,13 @@ def log_fates(
 ) -> None:
     """Log the ids of each message of the batch, and whether it is delivered again."""
     for delivery in batch:
-        ids = {"correlationId": correlation_of(delivery.body), "messageId": delivery.id}
-        logger.info("returned" if delivery in returned else "settled", extra=ids)
+        ids = {
+            "correlationId": correlation_of(delivery.body),
+            "messageId": delivery.id,
+        }
+        logger.info(
+            "returned" if delivery in returned else "settled", extra=ids
+        )
 
 
 def log_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
@@ -33,4 +38,6 @@ def count_all(metrics: Metrics, counts: Mapping[str, int]) -> None:
 def count_partly_filtered(metrics: Metrics, messages: int) -> None:
     """Count the messages whose filter reached a limit, if there are any."""
     if messages:
-        metrics.add_metric("PartlyFilteredMessages", MetricUnit.Count, messages)
+        metrics.add_metric(
+            "PartlyFilteredMessages", MetricUnit.Count, messages
+        )

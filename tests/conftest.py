@@ -18,10 +18,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Examples of one property mostly take the same path: a night's run has the many.
 settings.register_profile("project", deadline=None, max_examples=25)
 settings.register_profile("nightly", deadline=None, max_examples=500)
-settings.load_profile("nightly" if "VARVE_NIGHTLY" in os.environ else "project")
+settings.load_profile(
+    "nightly" if "VARVE_NIGHTLY" in os.environ else "project"
+)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        item.add_marker(pytest.mark.allow_hosts(["127.0.0.1", "::1", "localhost"]))
+        item.add_marker(
+            pytest.mark.allow_hosts(["127.0.0.1", "::1", "localhost"])
+        )

@@ -37,7 +37,9 @@ def imports(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{name(path)}:{node.lineno} imports relatively"
+            assert node.level == 0, (
+                f"{name(path)}:{node.lineno} imports relatively"
+            )
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
@@ -51,7 +53,11 @@ def mentions(path: Path) -> set[str]:
         for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    return names | quoted | {module.rpartition(".")[2] for module in imports(path)}
+    return (
+        names
+        | quoted
+        | {module.rpartition(".")[2] for module in imports(path)}
+    )
 
 
 def test_invariant_4_only_write_takes_a_writer() -> None:
@@ -85,7 +91,9 @@ def clock_readings(path: Path) -> Iterator[str]:
             node.value, ast.Name | ast.Attribute
         ):
             owner = (
-                node.value.id if isinstance(node.value, ast.Name) else node.value.attr
+                node.value.id
+                if isinstance(node.value, ast.Name)
+                else node.value.attr
             )
             if (owner in {"datetime", "date"} and node.attr in told) or (owner, node.attr) in {
                 ("time", "time"), ("time", "time_ns"),
@@ -101,7 +109,10 @@ def clock_readings(path: Path) -> Iterator[str]:
 def test_only_the_clock_tells_the_time() -> None:
     clock = LIBRARY / "wiring" / "clock.py"
     assert [
-        reading for path in ALL if path != clock for reading in clock_readings(path)
+        reading
+        for path in ALL
+        if path != clock
+        for reading in clock_readings(path)
     ] == []
     assert list(clock_readings(clock))
 
@@ -111,7 +122,9 @@ def test_no_error_is_caught_without_its_name() -> None:
         if handler.type is None:
             return True
         caught = {
-            node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)
+            node.id
+            for node in ast.walk(handler.type)
+            if isinstance(node, ast.Name)
         }
         return bool(caught & {"Exception", "BaseException"})
 
@@ -149,8 +162,12 @@ def test_a_handler_is_thin_and_knows_neither_clients_nor_the_environment(
 
 def test_every_file_of_the_functions_is_short() -> None:
     files = sorted((ROOT / "functions").rglob("*.py"))
-    sizes = {name(one): len(one.read_text("utf-8").splitlines()) for one in files}
-    assert {one: size for one, size in sizes.items() if size > HANDLER_LINES} == {}
+    sizes = {
+        name(one): len(one.read_text("utf-8").splitlines()) for one in files
+    }
+    assert {
+        one: size for one, size in sizes.items() if size > HANDLER_LINES
+    } == {}
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -177,9 +194,12 @@ def test_no_function_is_longer_than_a_screen() -> None:
 
 def test_no_module_is_longer_than_four_hundred_lines() -> None:
     sizes = {
-        name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in ALL
+        name(path): len(path.read_text(encoding="utf-8").splitlines())
+        for path in ALL
     }
-    assert {path: size for path, size in sizes.items() if size > MODULE_LINES} == {}
+    assert {
+        path: size for path, size in sizes.items() if size > MODULE_LINES
+    } == {}
 
 
 def test_a_class_name_means_one_thing() -> None:
@@ -188,7 +208,9 @@ def test_a_class_name_means_one_thing() -> None:
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef):
                 files[node.name].append(f"{name(path)}:{node.lineno}")
-    assert {one: places for one, places in files.items() if len(places) > 1} == {}
+    assert {
+        one: places for one, places in files.items() if len(places) > 1
+    } == {}
 
 
 def test_only_the_command_line_prints() -> None:

@@ -15,7 +15,9 @@ SETTINGS = (ROOT / "shared/varve/wiring/settings.py").read_text("utf-8")
 
 def commands() -> dict[str, argparse.ArgumentParser]:
     (action,) = (
-        a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)
+        a
+        for a in build_parser()._actions
+        if isinstance(a, argparse._SubParsersAction)
     )
     return dict(action.choices)
 
@@ -23,7 +25,11 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_a_document_shows_exists(document: Path) -> None:
     shown = set(
-        re.findall(r"(?:^|`)varve ([a-z-]+)", document.read_text("utf-8"), re.MULTILINE)
+        re.findall(
+            r"(?:^|`)varve ([a-z-]+)",
+            document.read_text("utf-8"),
+            re.MULTILINE,
+        )
     )
     assert shown <= set(commands())
 
@@ -33,7 +39,8 @@ def test_every_path_a_document_names_is_there(document: Path) -> None:
     text = document.read_text("utf-8")
     named = set(
         re.findall(
-            r"`((?:docs|tests|benchmarks|functions|events|shared)/[\w./-]+\w)`", text
+            r"`((?:docs|tests|benchmarks|functions|events|shared)/[\w./-]+\w)`",
+            text,
         )
     )
     linked = set(re.findall(r"\]\((?!http|#)([\w./-]+)(?:#[\w-]+)?\)", text))
@@ -68,7 +75,11 @@ def test_what_a_decision_names_is_in_the_file_it_names() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_make_target_a_document_names_exists(document: Path) -> None:
     targets = set(
-        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+        re.findall(
+            r"^([a-z-]+):",
+            (ROOT / "Makefile").read_text("utf-8"),
+            re.MULTILINE,
+        )
     )
     named = set(re.findall(r"`make ([a-z-]+)", document.read_text("utf-8")))
     assert {"demo", "test"} < targets
@@ -80,8 +91,13 @@ def test_every_link_into_a_page_meets_a_heading(document: Path) -> None:
     text = document.read_text("utf-8")
     for path, anchor in re.findall(r"\]\((?!http)([\w./-]*)#([\w-]+)\)", text):
         target = document.parent / path if path else document
-        headings = re.findall(r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE)
-        assert anchor in {as_anchor(heading) for heading in headings}, (path, anchor)
+        headings = re.findall(
+            r"^#+ (.*)$", target.read_text("utf-8"), re.MULTILINE
+        )
+        assert anchor in {as_anchor(heading) for heading in headings}, (
+            path,
+            anchor,
+        )
 
 
 def as_anchor(heading: str) -> str:
@@ -93,22 +109,30 @@ def as_anchor(heading: str) -> str:
 def test_the_readme_fits_its_budget_and_names_the_two_commands() -> None:
     lines = (ROOT / "README.md").read_text("utf-8").splitlines()
     assert len(lines) <= 130
-    assert {"make demo", "make test"} <= {" ".join(x.split()[:2]) for x in lines}
+    assert {"make demo", "make test"} <= {
+        " ".join(x.split()[:2]) for x in lines
+    }
 
 
 def test_the_settings_page_names_every_variable_that_is_read() -> None:
     read = set(re.findall(r'"(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)"', SETTINGS))
     settings = (ROOT / "docs" / "settings.md").read_text("utf-8")
-    assert read == set(re.findall(r"`(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)`", settings))
+    assert read == set(
+        re.findall(r"`(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)`", settings)
+    )
 
 
 def test_the_index_links_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text("utf-8")
     notebook = (ROOT / "docs" / "benchmarks" / "index.md").read_text("utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
-    tables = {path.name for path in (ROOT / "docs" / "benchmarks").glob("*.md")}
+    tables = {
+        path.name for path in (ROOT / "docs" / "benchmarks").glob("*.md")
+    }
     assert pages == set(re.findall(r"\]\(([\w-]+\.md)", index))
-    assert tables - {"index.md"} == set(re.findall(r"\]\(([\w-]+\.md)", notebook))
+    assert tables - {"index.md"} == set(
+        re.findall(r"\]\(([\w-]+\.md)", notebook)
+    )
 
 
 def test_every_verb_of_the_contract_is_a_command() -> None:
@@ -121,9 +145,13 @@ def test_every_verb_of_the_contract_is_a_command() -> None:
 
 
 @pytest.mark.parametrize("document", ["security.md", "reliability.md"])
-def test_every_test_that_a_table_of_controls_names_exists(document: str) -> None:
+def test_every_test_that_a_table_of_controls_names_exists(
+    document: str,
+) -> None:
     named = set(
-        re.findall(r"`(test_\w+)`", (ROOT / "docs" / document).read_text("utf-8"))
+        re.findall(
+            r"`(test_\w+)`", (ROOT / "docs" / document).read_text("utf-8")
+        )
     )
     written = {
         name
@@ -148,4 +176,6 @@ def test_a_walk_through_the_code_has_at_most_twelve_steps_each_in_a_file(
     assert 10 <= len(files) <= 12
     assert len(set(files)) == len(files)
     for file in files:
-        assert (ROOT / file).is_file() or (ROOT / "shared/varve" / file).is_file(), file
+        assert (ROOT / file).is_file() or (
+            ROOT / "shared/varve" / file
+        ).is_file(), file

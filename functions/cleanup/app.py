@@ -19,12 +19,16 @@ sessions = cache(Sessions.from_environment)
 
 @logger.inject_lambda_context
 @metrics.log_metrics
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+def lambda_handler(
+    event: dict[str, Any], context: LambdaContext
+) -> dict[str, Any]:
     """Handle a schedule's `{"scheduledTime"}`, some with the `"task"` curate or catch-up."""
     plans = {"curate": plan_curation, "catch-up": plan_catch_up}
     plan = plans.get(event.get("task", ""), plan_cleanup)
     opened = sessions()
-    outcome = plan(opened.open_planner(), parse_instant(event["scheduledTime"]))
+    outcome = plan(
+        opened.open_planner(), parse_instant(event["scheduledTime"])
+    )
     count_all(metrics, outcome.metrics("PlannedAgents", "LeftAgents"))
     fold_costs(logger, metrics, opened)
     return {"planned": outcome.planned, "left": outcome.left}

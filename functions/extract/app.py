@@ -20,7 +20,9 @@ sessions = cache(Sessions.from_environment)
 
 @logger.inject_lambda_context
 @metrics.log_metrics
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+def lambda_handler(
+    event: dict[str, Any], context: LambdaContext
+) -> dict[str, Any]:
     """Handle a batch of the ingest queue; answer with the messages to deliver again."""
     opened = sessions()
     queue = opened.ingest_queue
@@ -36,7 +38,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     metrics.add_metric("ExtractedFacts", MetricUnit.Count, outcome.facts)
     metrics.add_metric("ExtractedMessages", MetricUnit.Count, handled)
     metrics.add_metric("WaitingMessages", MetricUnit.Count, outcome.waiting)
-    metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(outcome.returned))
+    metrics.add_metric(
+        "ReturnedMessages", MetricUnit.Count, len(outcome.returned)
+    )
     count_partly_filtered(metrics, outcome.partly_filtered)
     fold_costs(logger, metrics, opened)
     return batch_response(outcome.returned)

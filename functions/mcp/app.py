@@ -29,6 +29,8 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
         return Tools(Memory(opened, identity.scope), identity.user_id)
 
     answer = answer_url_event(event, opened.settings.identities, open_tools)
-    metrics.add_metric("McpRefused", MetricUnit.Count, answer["statusCode"] == 403)
+    metrics.add_metric(
+        "McpRefused", MetricUnit.Count, answer["statusCode"] == 403
+    )
     count_costs(metrics, opened)
     return answer

@@ -21,17 +21,23 @@ sessions = cache(Sessions.from_environment)
 @metrics.log_metrics
 def lambda_handler(event: Any, context: LambdaContext) -> Any:
     """Answer a `search_memory` call: direct, by AgentCore Gateway or a Bedrock agent."""
-    from varve.usecases.search import search  # loads numpy: on the first question
+    from varve.usecases.search import (
+        search,
+    )  # loads numpy: on the first question
 
     opened = sessions()
 
     def answer(call: ToolCall) -> dict[str, Any]:
         with opened.open(call.scope) as session:
             response = search(session, parse_search_request(call.arguments))
-        metrics.add_metric("SearchResults", MetricUnit.Count, len(response.results))
+        metrics.add_metric(
+            "SearchResults", MetricUnit.Count, len(response.results)
+        )
         return response.to_dict()
 
     custom = getattr(context.client_context, "custom", None) or {}
-    answered = answer_tool_call(event, custom, opened.settings.identities or {}, answer)
+    answered = answer_tool_call(
+        event, custom, opened.settings.identities or {}, answer
+    )
     count_costs(metrics, opened)
     return answered

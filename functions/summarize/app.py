@@ -23,14 +23,18 @@ sessions = cache(Sessions.from_environment)
 
 @logger.inject_lambda_context
 @metrics.log_metrics
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+def lambda_handler(
+    event: dict[str, Any], context: LambdaContext
+) -> dict[str, Any]:
     """Handle a schedule's `{"grain", "scheduledTime"}`, or a batch of the work queue."""
     opened = sessions()
     if "Records" not in event:
         return _plan(opened, event)
     queue, now = opened.work_queue, opened.clock()
     batch, letters = deliveries(event, queue), opened.dead_letters(queue)
-    outcome = work(opened.open, batch, now=now, dead_letters=letters, queue=queue)
+    outcome = work(
+        opened.open, batch, now=now, dead_letters=letters, queue=queue
+    )
     count_all(metrics, outcome.metrics())
     metrics.add_metric("PyramidLag", MetricUnit.Seconds, outcome.lag_seconds)
     fold_costs(logger, metrics, opened)

@@ -20,7 +20,9 @@ sessions = cache(Sessions.from_environment)
 
 @logger.inject_lambda_context
 @metrics.log_metrics
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+def lambda_handler(
+    event: dict[str, Any], context: LambdaContext
+) -> dict[str, Any]:
     """Handle a batch of the write queue; answer with the messages to deliver again."""
     opened = sessions()
     queue = opened.write_queue
@@ -29,6 +31,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     log_fates(logger, batch, outcome.returned)
     metrics.add_metric("WrittenRecords", MetricUnit.Count, outcome.records)
     metrics.add_metric("WrittenTriples", MetricUnit.Count, outcome.operations)
-    metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(outcome.returned))
+    metrics.add_metric(
+        "ReturnedMessages", MetricUnit.Count, len(outcome.returned)
+    )
     fold_costs(logger, metrics, opened)
     return batch_response(outcome.returned)

@@ -7,7 +7,12 @@ if TYPE_CHECKING:
     from varve.api.async_memory import AsyncMemory
     from varve.api.memory import Memory
     from varve.domain.conversation import Conversation, Message
-    from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
+    from varve.domain.errors import (
+        Misconfigured,
+        Rejected,
+        Retryable,
+        VarveError,
+    )
     from varve.domain.search.answer import SearchResponse
 
 __version__ = "0.1.0"

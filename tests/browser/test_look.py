@@ -26,7 +26,9 @@ LOOKS = (
 )
 """By day each width and each theme once."""
 PAPER = {"light": "rgb(251, 249, 245)", "dark": "rgb(23, 21, 18)"}
-HOSTILE = "<img src=x onerror=\"document.title='pwned'\">\u202etxt.exe " + "W" * 400
+HOSTILE = (
+    "<img src=x onerror=\"document.title='pwned'\">\u202etxt.exe " + "W" * 400
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +36,24 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     memory = open_told(tmp_path_factory.mktemp("look") / "store")
     said = {"id": "h", "role": "user", "content": HOSTILE}
     said["timestamp"] = "2026-04-18T09:00:00Z"
-    memory.ingest({"conversationId": "h", "userId": "u-<i>h", "messages": [said]})
+    memory.ingest(
+        {"conversationId": "h", "userId": "u-<i>h", "messages": [said]}
+    )
     with memory.graph as graph:
         graph.insert_facts(
             [
-                {"source_id": "Hub", "label": f"likes_{n}", "target_id": f"{text} {n}"}
+                {
+                    "source_id": "Hub",
+                    "label": f"likes_{n}",
+                    "target_id": f"{text} {n}",
+                }
                 for n in range(50)
-                for text in ("tea", "W" * 90, "東京都", "a long name of a thing")
+                for text in (
+                    "tea",
+                    "W" * 90,
+                    "東京都",
+                    "a long name of a thing",
+                )
             ]
         )
         graph.insert_facts(
@@ -90,7 +103,9 @@ def browser(opened: Browser) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def pages(memory: Memory) -> list[str]:
     """The address of a page of every sort."""
-    (fact, *_) = memory.search("Dana moved to Lisbon", memory_types=["fact"]).results
+    (fact, *_) = memory.search(
+        "Dana moved to Lisbon", memory_types=["fact"]
+    ).results
     (summary, *_) = memory.search(grain="weekly").results
     episode = memory.experience.episodes()[0]["id"]
     lesson = memory.experience.lessons.all()[0].id
@@ -137,12 +152,16 @@ def test_no_page_has_a_serious_fault(
     found: list[object] = []
     for page in pages:
         browser.open(base + page)
-        paper = "return getComputedStyle(document.documentElement).backgroundColor"
+        paper = (
+            "return getComputedStyle(document.documentElement).backgroundColor"
+        )
         assert browser.run(paper) == PAPER[theme]
         complaints = [one for one in browser.complaints() if "404" not in one]
         found += [(page, one) for one in (*browser.faults(), *complaints)]
         if browser.overflow() > 0:
-            found.append((page, "is wider than the window", browser.overflow()))
+            found.append(
+                (page, "is wider than the window", browser.overflow())
+            )
         elsewhere = """return performance.getEntriesByType("resource")
             .map((one) => one.name).filter((name) => !name.startsWith(arguments[0]))"""
         found += [(page, "asks", one) for one in browser.run(elsewhere, base)]
@@ -164,7 +183,9 @@ def test_every_page_says_the_same_without_javascript(
         assert browser.overflow() <= 0, page
 
 
-def test_search_and_slider_work_without_javascript(browser: Browser, base: str) -> None:
+def test_search_and_slider_work_without_javascript(
+    browser: Browser, base: str
+) -> None:
     browser.scripts(False)
     browser.open(base + "/")
     field = browser.driver.find_element("id", "find")
@@ -176,7 +197,9 @@ def test_search_and_slider_work_without_javascript(browser: Browser, base: str) 
     slider = browser.driver.find_element("id", "day")
     slider.send_keys("\ue011")  # Home: the earliest day
     browser.driver.find_element("css selector", ".slider button").click()
-    held = browser.text().partition("What held")[2].partition("Neighbours now")[0]
+    held = (
+        browser.text().partition("What held")[2].partition("Neighbours now")[0]
+    )
     assert "Leeds" in held
     assert "Porto" not in held
 
@@ -194,7 +217,9 @@ def test_the_pyramid_can_be_walked_with_the_keyboard_alone(
     press(browser, "u")
     assert browser.driver.current_url.endswith("/period/2026-W09")
     press(browser, "/")
-    assert browser.driver.switch_to.active_element.get_attribute("id") == "find"
+    assert (
+        browser.driver.switch_to.active_element.get_attribute("id") == "find"
+    )
 
 
 def press(browser: Browser, key: str) -> None:
@@ -222,7 +247,9 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(
     assert browser.run("return document.activeElement.id") == "content"
 
 
-def test_hostile_words_are_shown_and_not_obeyed(browser: Browser, base: str) -> None:
+def test_hostile_words_are_shown_and_not_obeyed(
+    browser: Browser, base: str
+) -> None:
     for page in (
         "/conversation/2026-04-18/h",
         "/period/2026-04-18",
@@ -250,7 +277,9 @@ def test_no_label_of_a_drawing_is_cut_or_lies_on_another(
 ) -> None:
     found = memory.graph.neighbourhood("Hub", most=200)
     file = tmp_path / "hub.svg"
-    file.write_text(draw_svg(found.edges, "Hub", "hub", found.left_out), "utf-8")
+    file.write_text(
+        draw_svg(found.edges, "Hub", "hub", found.left_out), "utf-8"
+    )
     for address in (base + "/entity/hub", file.as_uri()):
         browser.open(address)
         width, height = browser.run(
@@ -268,7 +297,9 @@ def test_no_label_of_a_drawing_is_cut_or_lies_on_another(
             bottom = low
 
 
-def test_the_files_work_from_the_disk(browser: Browser, tmp_path: Path) -> None:
+def test_the_files_work_from_the_disk(
+    browser: Browser, tmp_path: Path
+) -> None:
     memory = open_told(tmp_path / "store")
     written = write_pages(memory, "./memory", tmp_path / "out")
     browser.open(written.index.as_uri())

@@ -18,7 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lancedb.table import LanceTable
 
-from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
+from tests.support.builders import (
+    ACME,
+    MORNING,
+    WordEmbedder,
+    a_record,
+    embedded,
+)
 from tests.support.internals import (
     before_rows_are_read,
     call_few,
@@ -78,7 +84,9 @@ def directory(root: Path) -> Opener:
 
 @pytest.fixture(params=[in_memory, directory], ids=["memory", "directory"])
 def opened(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Opener:
     """Opens one and the same store, as another process would; more than 20 rows are too many to hold."""
     hold_rows(monkeypatch, 20)
@@ -102,8 +110,14 @@ def candidates(
 ) -> Columns:
     """What is found by the words of a record, with what was said around it."""
     (vector,) = WordEmbedder().embed([wanted.content])
-    asked: dict[str, Any] = {"text": wanted.content, "vector": vector, "model": MODEL}
-    return records.candidates(ACME, WORKING, **asked, where=where, limit=1, reach=reach)
+    asked: dict[str, Any] = {
+        "text": wanted.content,
+        "vector": vector,
+        "model": MODEL,
+    }
+    return records.candidates(
+        ACME, WORKING, **asked, where=where, limit=1, reach=reach
+    )
 
 
 def test_columns_are_the_records_themselves(opened: Opener) -> None:
@@ -113,16 +127,20 @@ def test_columns_are_the_records_themselves(opened: Opener) -> None:
     assert held is not None
     assert list(held.ids) == list(expected.ids)
     assert list(held.contents) == list(expected.contents)
-    assert [list(s) for s in held.sources] == [list(s) for s in expected.sources]
+    assert [list(s) for s in held.sources] == [
+        list(s) for s in expected.sources
+    ]
     assert held.types.tolist() == expected.types.tolist()
     assert held.event_times.tolist() == expected.event_times.tolist()
     assert held.positions.tolist() == expected.positions.tolist()
-    assert held.importances.tolist() == pytest.approx(expected.importances.tolist())
+    assert held.importances.tolist() == pytest.approx(
+        expected.importances.tolist()
+    )
     for row in range(len(held)):
         for column in ("periods", "conversations", "users", "speakers"):
-            assert getattr(held, column).name(row) == getattr(expected, column).name(
-                row
-            )
+            assert getattr(held, column).name(row) == getattr(
+                expected, column
+            ).name(row)
     assert np.abs(held.vectors - expected.vectors).max() < 2e-3, (
         "vectors are stored as float16"
     )
@@ -165,7 +183,9 @@ def test_a_store_that_grew_is_found_by_all_its_words(opened: Opener) -> None:
             mine, theirs = (
                 {
                     c.ids[row]
-                    for row in c.lexical.postings(c.lexical.term(form).codes)[0]
+                    for row in c.lexical.postings(c.lexical.term(form).codes)[
+                        0
+                    ]
                 }
                 for c in (held, fresh)
             )
@@ -194,7 +214,9 @@ put(directory(Path(sys.argv[1]))(), *SAID[: int(sys.argv[2])])
 """
 
 
-def test_what_another_process_wrote_is_found_by_the_next_search(tmp_path: Path) -> None:
+def test_what_another_process_wrote_is_found_by_the_next_search(
+    tmp_path: Path,
+) -> None:
     reader, here = (
         directory(tmp_path)(),
         {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"},
@@ -239,7 +261,9 @@ def test_a_reader_that_followed_all_changes_ranks_as_one_that_reads_the_store_an
         writer, reader = store(), store()
         for kind, number, words in changes:
             record = replace(
-                SAID[number], content=words, position=number + (kind == "said anew")
+                SAID[number],
+                content=words,
+                position=number + (kind == "said anew"),
             )
             if kind == "forgotten":
                 writer.delete(ACME, WORKING, [record.id])
@@ -252,7 +276,9 @@ def ranked(records: Records) -> list[tuple[str, float]]:
     """A question's answers, the scores to five digits: sums are summed in another order."""
     held = records.columns(ACME, WORKING, model=MODEL)
     assert held is not None
-    question = read_question("when did Dana say that the router was down in Lisbon?")
+    question = read_question(
+        "when did Dana say that the router was down in Lisbon?"
+    )
     (vector,) = WordEmbedder().embed([question.text])
     found = rank(
         EmbeddedQuestion(question, vector, vector),
@@ -266,16 +292,23 @@ def ranked(records: Records) -> list[tuple[str, float]]:
     return sorted((item.id, round(item.score, 5)) for item in found)
 
 
-def test_columns_of_a_store_that_is_not_there_are_empty(opened: Opener) -> None:
+def test_columns_of_a_store_that_is_not_there_are_empty(
+    opened: Opener,
+) -> None:
     held = opened().columns(ACME, Grain.YEARLY, model=MODEL)
     assert held is not None
     assert len(held) == 0
 
 
-def test_of_a_store_of_too_many_rows_the_outline_is_held(opened: Opener) -> None:
+def test_of_a_store_of_too_many_rows_the_outline_is_held(
+    opened: Opener,
+) -> None:
     made = [
         replace(
-            SAID[n % 10], id=f"r{n:02}", position=n, user_id="u-1" if n % 3 else None
+            SAID[n % 10],
+            id=f"r{n:02}",
+            position=n,
+            user_id="u-1" if n % 3 else None,
         )
         for n in range(21)
     ]
@@ -348,7 +381,12 @@ def test_where_a_filter_lets_few_through_all_of_them_are_candidates(
     tmp_path: Path,
 ) -> None:
     records = directory(tmp_path)()
-    put(records, *SAID, ALONE, replace(SAID[6], id="fact", memory_type=MemoryType.FACT))
+    put(
+        records,
+        *SAID,
+        ALONE,
+        replace(SAID[6], id="fact", memory_type=MemoryType.FACT),
+    )
     turns = Filter(since=SAID[5].event_time, memory_types=("turn",))
     assert near(records, SAID[6], reach=0, where=turns) == [
         f"turn-{n:02}" for n in range(5, 10)
@@ -362,7 +400,10 @@ def test_ids_limit_the_candidates_of_a_store_too_large_to_hold(
     records = directory(tmp_path)()
     put(records, *SAID, ALONE)
     chosen = Filter(ids=frozenset({"turn-02", "turn-08"}))
-    assert near(records, SAID[6], reach=1, where=chosen) == ["turn-02", "turn-08"]
+    assert near(records, SAID[6], reach=1, where=chosen) == [
+        "turn-02",
+        "turn-08",
+    ]
 
 
 def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_reads_it_anew(
@@ -381,7 +422,9 @@ def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_rea
     put(writer, replace(SAID[3], content="Other words now.", importance=0.9))
     assert outlined(reader) == outlined(store())
     for number in range(40):  # with a compaction among them
-        put(writer, replace(SAID[9], id=f"more-{number}", position=10 + number))
+        put(
+            writer, replace(SAID[9], id=f"more-{number}", position=10 + number)
+        )
         assert near(reader, SAID[6], reach=2) == [
             "turn-04",
             "turn-05",
@@ -406,7 +449,9 @@ def test_of_a_store_made_anew_the_outline_is_read_anew(
     assert outlined(reader) == outlined(store()) != before
 
 
-@pytest.mark.parametrize("writes", [1, 6, 9], ids=["fewer versions", "as many", "more"])
+@pytest.mark.parametrize(
+    "writes", [1, 6, 9], ids=["fewer versions", "as many", "more"]
+)
 def test_who_has_a_store_open_goes_on_with_the_one_that_is_begun_anew_in_its_place(
     tmp_path: Path, writes: int
 ) -> None:
@@ -466,7 +511,9 @@ def test_ids_and_sources_of_candidates_are_read_for_what_may_be_shown(
     assert read[2:] == [(1, ("id", "source_ids"))]
 
 
-def test_candidates_that_have_gone_since_can_be_asked_for_again(tmp_path: Path) -> None:
+def test_candidates_that_have_gone_since_can_be_asked_for_again(
+    tmp_path: Path,
+) -> None:
     records = directory(tmp_path)()
     put(records, *SAID)
     found = candidates(records, SAID[6], reach=1)
@@ -480,11 +527,16 @@ OTHERS = Scope("acme", "sales")
 
 def whole(*records: Record) -> CachedStore:
     return CachedStore(
-        columns_of(embedded(*records)), MODEL, np.zeros(len(records), np.uint64), None
+        columns_of(embedded(*records)),
+        MODEL,
+        np.zeros(len(records), np.uint64),
+        None,
     )
 
 
-def test_the_cache_keeps_one_version_of_each_store_and_no_more_than_fits() -> None:
+def test_the_cache_keeps_one_version_of_each_store_and_no_more_than_fits() -> (
+    None
+):
     small = whole(*SAID)
     cache = ColumnCache(max_bytes=2 * small.columns.bytes)
     cache.put(ACME, Grain.WORKING, 1, small)
@@ -493,7 +545,9 @@ def test_the_cache_keeps_one_version_of_each_store_and_no_more_than_fits() -> No
     cache.put(OTHERS, Grain.WORKING, 1, small)
     assert cache.get(ACME, Grain.WORKING, 1) is small.columns
     cache.put(Scope("acme", "third"), Grain.WORKING, 1, small)
-    assert cache.get(OTHERS, Grain.WORKING, 1) is None, "the one used longest ago goes"
+    assert cache.get(OTHERS, Grain.WORKING, 1) is None, (
+        "the one used longest ago goes"
+    )
     assert cache.get(ACME, Grain.WORKING, 1) is small.columns
 
 

@@ -43,7 +43,9 @@ def s3() -> Iterator[str]:
 
 @pytest.fixture(params=["directory", "s3"])
 def root(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> str:
     monkeypatch.setenv("VARVE_CACHE_DIRECTORY", str(tmp_path / "cache"))
     if request.param == "directory":
@@ -190,7 +192,11 @@ def add_fact(memory: Memory, fact: dict[str, str]) -> None:
 
 
 def expected_ids(writers: int, posts: int) -> set[str]:
-    return {f"m{writer * 100 + n}" for writer in range(writers) for n in range(posts)}
+    return {
+        f"m{writer * 100 + n}"
+        for writer in range(writers)
+        for n in range(posts)
+    }
 
 
 def assert_nothing_lost(root: str, writers: int) -> None:
@@ -208,7 +214,9 @@ def assert_nothing_lost(root: str, writers: int) -> None:
     )
 
 
-def test_invariant_10_sixteen_threads_with_every_verb_each_succeed(root: str) -> None:
+def test_invariant_10_sixteen_threads_with_every_verb_each_succeed(
+    root: str,
+) -> None:
     memory = open_memory(root)
     memory.configure("plan", "pro")
     posts = share_of(3, root)
@@ -216,14 +224,20 @@ def test_invariant_10_sixteen_threads_with_every_verb_each_succeed(root: str) ->
     longest = max(map(len, by_writer))
     interleaved = []
     for index in range(longest):
-        interleaved += [calls[index] for calls in by_writer if index < len(calls)]
+        interleaved += [
+            calls[index] for calls in by_writer if index < len(calls)
+        ]
     assert call_all(interleaved, THREADS) == []
     assert_nothing_lost(root, THREADS)
 
 
-def test_invariant_10_four_processes_with_every_verb_each_succeed(root: str) -> None:
+def test_invariant_10_four_processes_with_every_verb_each_succeed(
+    root: str,
+) -> None:
     open_memory(root).configure("plan", "pro")
-    told = run_together("tests.contract.test_concurrent_callers", root, PROCESSES)
+    told = run_together(
+        "tests.contract.test_concurrent_callers", root, PROCESSES
+    )
     assert [json.loads(out) for out, _ in told] == [[]] * PROCESSES
     assert [error for _, error in told] == [""] * PROCESSES
     assert_nothing_lost(root, 4 * PROCESSES)

@@ -18,13 +18,23 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import ACME, DIMENSIONS, a_record, an_operation, embedded
+from tests.support.builders import (
+    ACME,
+    DIMENSIONS,
+    a_record,
+    an_operation,
+    embedded,
+)
 from tests.support.processes import begin_together, run_together
 from tests.support.s3 import s3_server
 from varve.adapters.graph.parquet import ParquetGraph
 from varve.adapters.lance_cache.cache_directory import Caching
 from varve.adapters.lance_cache.records import LanceRecords
-from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import (
+    lance_options,
+    local_objects,
+    s3_objects,
+)
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.search.query import Filter
@@ -48,7 +58,9 @@ def objects_at(root: str) -> Objects:
 
 def records_at(root: str, cache: Path) -> LanceRecords:
     options = lance_options() if root.startswith("s3://") else None
-    return LanceRecords(root, objects_at(root), options, caching=Caching(cache))
+    return LanceRecords(
+        root, objects_at(root), options, caching=Caching(cache)
+    )
 
 
 class Writer:
@@ -83,7 +95,10 @@ class Writer:
         )
 
     def _tell(self, place: str) -> None:
-        both = [an_operation(place, "visited"), an_operation("Everywhere", "visited")]
+        both = [
+            an_operation(place, "visited"),
+            an_operation("Everywhere", "visited"),
+        ]
         self._graph.apply(ACME, both)
 
     def _until_acknowledged(self, write: Any, what: Any) -> None:
@@ -123,7 +138,11 @@ def as_processes(root: str, count: int, cache: Path) -> list[dict[str, Any]]:
 
 
 def told(writer: Writer) -> dict[str, Any]:
-    return {"texts": writer.texts, "objects": writer.objects, "retries": writer.retries}
+    return {
+        "texts": writer.texts,
+        "objects": writer.objects,
+        "retries": writer.retries,
+    }
 
 
 @pytest.mark.parametrize(

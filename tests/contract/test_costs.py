@@ -21,8 +21,17 @@ from varve.domain.identity import Scope
 from varve.domain.usage import Item
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-ACME, OTHER, ELSEWHERE = Scope("acme", "a"), Scope("acme", "b"), Scope("globex", "a")
-KINDS = {"GET": Item.GETS, "PUT": Item.PUTS, "LIST": Item.LISTS, "DELETE": Item.DELETES}
+ACME, OTHER, ELSEWHERE = (
+    Scope("acme", "a"),
+    Scope("acme", "b"),
+    Scope("globex", "a"),
+)
+KINDS = {
+    "GET": Item.GETS,
+    "PUT": Item.PUTS,
+    "LIST": Item.LISTS,
+    "DELETE": Item.DELETES,
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +45,9 @@ def open_on(store: str, scope: Scope) -> Memory:
 
 
 def said(scope: Scope, *words: str) -> dict[str, object]:
-    return raw_conversation(*words, workspaceId=scope.workspace, agentId=scope.agent)
+    return raw_conversation(
+        *words, workspaceId=scope.workspace, agentId=scope.agent
+    )
 
 
 def asked(counts: Counts) -> dict[str, int]:
@@ -45,12 +56,15 @@ def asked(counts: Counts) -> dict[str, int]:
 
 def counted(costs: Costs) -> dict[str, int]:
     return {
-        kind: sum(row.count(item) for row in costs.rows) for kind, item in KINDS.items()
+        kind: sum(row.count(item) for row in costs.rows)
+        for kind, item in KINDS.items()
     }
 
 
 def live(memory: Memory) -> None:
-    memory.ingest(said(memory.scope, "I moved to Lisbon.", "My dog is called Rufo."))
+    memory.ingest(
+        said(memory.scope, "I moved to Lisbon.", "My dog is called Rufo.")
+    )
     memory.search("where does Dana live?")
     memory.context("Plan Dana's trip")
     memory.summarize(now=NOW + timedelta(days=2))
@@ -107,7 +121,9 @@ def test_counting_adds_no_request_to_a_search(s3: CountingS3) -> None:
     assert "costs" not in s3.counts().by_prefix
 
 
-def test_a_fold_is_one_read_and_one_write_of_one_small_object(s3: CountingS3) -> None:
+def test_a_fold_is_one_read_and_one_write_of_one_small_object(
+    s3: CountingS3,
+) -> None:
     memory = open_on("small", ACME)
     memory.ingest(said(ACME, "I moved to Lisbon."))
     memory.close()
@@ -120,7 +136,9 @@ def test_a_fold_is_one_read_and_one_write_of_one_small_object(s3: CountingS3) ->
     assert s3.usage("small/costs/acme/").bytes < 2_000
 
 
-def test_processes_that_fold_at_the_same_time_lose_no_count(s3: CountingS3) -> None:
+def test_processes_that_fold_at_the_same_time_lose_no_count(
+    s3: CountingS3,
+) -> None:
     memories = [open_on("race", ACME) for _ in range(6)]
     for memory in memories:
         memory.sessions.meter.add_model("m", None)
@@ -138,7 +156,9 @@ def test_the_writers_of_a_queue_count_for_the_agent_of_each_group(
     deployment = Deployment(lambda: NOW, "queue")
     s3.reset()
     for scope in (ACME, OTHER):
-        deployment.ingest([parse_conversation(said(scope, "I moved to Lisbon."))])
+        deployment.ingest(
+            [parse_conversation(said(scope, "I moved to Lisbon."))]
+        )
     for process in (deployment.reading, deployment.writing):
         process.memory(ACME).close()
     told = s3.counts()

@@ -37,7 +37,11 @@ BY_DAY = {
     if number % 2 == turn % 2
 }
 """Half of the pairs; each kind and each damage is among them."""
-CASES = set(product(WITH_CONTENT, DAMAGES)) if "VARVE_NIGHTLY" in os.environ else BY_DAY
+CASES = (
+    set(product(WITH_CONTENT, DAMAGES))
+    if "VARVE_NIGHTLY" in os.environ
+    else BY_DAY
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +71,9 @@ def keys_in(objects: Objects) -> dict[str, str]:
         "payloads",
         "audit",
     )
-    return of_each_kind(info.key for folder in folders for info in objects.list(folder))
+    return of_each_kind(
+        info.key for folder in folders for info in objects.list(folder)
+    )
 
 
 def check(memory: Memory, ids: list[str], key: str) -> None:
@@ -77,15 +83,18 @@ def check(memory: Memory, ids: list[str], key: str) -> None:
         if isinstance(error, Damaged):
             assert f"{key} is damaged" in str(error), name
         elif error is not None:
-            assert f"{WORKSPACE}/{AGENT}" in str(error) or "config.json" in str(
+            assert f"{WORKSPACE}/{AGENT}" in str(
                 error
-            ), name
+            ) or "config.json" in str(error), name
 
 
 def test_invariant_1_every_sort_of_object_of_a_store_is_tried(
     directory: Path, s3: CountingS3
 ) -> None:
-    assert set(keys_in(local_objects(directory))) == {*NAMES_ALONE, *WITH_CONTENT}
+    assert set(keys_in(local_objects(directory))) == {
+        *NAMES_ALONE,
+        *WITH_CONTENT,
+    }
     assert set(keys_in(s3_objects(BUCKET, ROOT))) == {*KINDS}
 
 
@@ -115,7 +124,9 @@ def test_what_lies_in_an_object_that_speaks_by_its_name_does_not_matter(
         assert tried(verb) is None, name
 
 
-@pytest.mark.parametrize("kind", ["manifest", "rows", "index", "facts.parquet"])
+@pytest.mark.parametrize(
+    "kind", ["manifest", "rows", "index", "facts.parquet"]
+)
 @pytest.mark.parametrize("damage", ["cut off", "bits"])
 def test_a_damaged_object_on_s3_ends_in_an_answer_or_an_error_of_ours(
     kind: str, damage: str, s3: CountingS3, tmp_path: Path
@@ -124,7 +135,10 @@ def test_a_damaged_object_on_s3_ends_in_an_answer_or_an_error_of_ours(
     owner = f"{WORKSPACE}/{AGENT}"
     s3.clone(ROOT, root, {owner: [owner]})
     objects = s3_objects(BUCKET, root)
-    key, ids = keys_in(objects)[kind], ids_in(opened(f"s3://{BUCKET}/{ROOT}", tmp_path))
+    key, ids = (
+        keys_in(objects)[kind],
+        ids_in(opened(f"s3://{BUCKET}/{ROOT}", tmp_path)),
+    )
     whole = objects.get(key)
     assert whole is not None
     objects.put(key, DAMAGES[damage](whole.data))

@@ -42,7 +42,9 @@ def taken(sqs: Any, url: str) -> list[dict[str, Any]]:
         QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"]
     ).get("Messages"):
         for message in found:
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            sqs.delete_message(
+                QueueUrl=url, ReceiptHandle=message["ReceiptHandle"]
+            )
             messages.append(message)
     return messages
 
@@ -83,7 +85,9 @@ def bury(desk: Desk, *bodies: str, group: str = "g") -> None:
         )
 
 
-def test_a_letter_tells_its_message_its_group_and_why_it_is_one(desk: Desk) -> None:
+def test_a_letter_tells_its_message_its_group_and_why_it_is_one(
+    desk: Desk,
+) -> None:
     bury(desk, "words")
     (letter,) = desk.box.letters()
     assert (letter.body, letter.group) == ("words", "g")
@@ -95,7 +99,9 @@ def test_a_letter_tells_its_message_its_group_and_why_it_is_one(desk: Desk) -> N
     }
 
 
-def test_looking_takes_nothing_away_and_shows_the_same_again(desk: Desk) -> None:
+def test_looking_takes_nothing_away_and_shows_the_same_again(
+    desk: Desk,
+) -> None:
     bury(desk, "one", "two")
     bury(desk, "three", group="h")
     first = desk.box.letters()
@@ -121,7 +127,9 @@ def test_what_is_dropped_is_gone_and_comes_back_nowhere(desk: Desk) -> None:
     assert desk.returned() == []
 
 
-def test_a_letter_that_is_not_there_is_not_among_those_that_were(desk: Desk) -> None:
+def test_a_letter_that_is_not_there_is_not_among_those_that_were(
+    desk: Desk,
+) -> None:
     bury(desk, "one")
     assert desk.box.redrive(["nobody"]) == desk.box.drop(["nobody"]) == []
     assert len(desk.box.letters()) == 1
@@ -147,7 +155,11 @@ def test_a_letter_that_sqs_moved_by_itself_has_no_reasons_but_its_deliveries(
         )
     assert taken(sqs, queue.url) == []
     (letter,) = SqsDeadLetterBox(queue).letters()
-    assert (letter.body, letter.reasons, letter.receives) == ("words", {}, MAX_RECEIVES)
+    assert (letter.body, letter.reasons, letter.receives) == (
+        "words",
+        {},
+        MAX_RECEIVES,
+    )
     assert before <= letter.sent_at <= datetime.now(UTC)
 
 
@@ -184,7 +196,9 @@ def test_a_letter_that_says_of_itself_what_is_no_text_can_be_read(
 def test_a_redrive_that_ended_between_sending_and_removing_leaves_one_message(
     sqs: Any, queue: SqsQueue
 ) -> None:
-    SqsDeadLetters(queue).send(Delivery("m-1", "words", "g"), Rejected("f", "r"))
+    SqsDeadLetters(queue).send(
+        Delivery("m-1", "words", "g"), Rejected("f", "r")
+    )
     box = SqsDeadLetterBox(queue)
     (letter,) = box.letters()
 
@@ -209,7 +223,8 @@ def test_a_message_that_fails_anew_after_its_redrive_is_a_letter_again(
     box.redrive([letter.id for letter in box.letters()])
     (message,) = taken(sqs, queue.url)
     dead.send(
-        Delivery(message["MessageId"], message["Body"], "g"), Rejected("f", "second")
+        Delivery(message["MessageId"], message["Body"], "g"),
+        Rejected("f", "second"),
     )
     (letter,) = box.letters()
     assert letter.reasons["reason"] == "f: second"
@@ -217,7 +232,9 @@ def test_a_message_that_fails_anew_after_its_redrive_is_a_letter_again(
     assert len(taken(sqs, queue.url)) == 1
 
 
-def test_a_queue_that_is_not_there_is_the_operators_business(queue: SqsQueue) -> None:
+def test_a_queue_that_is_not_there_is_the_operators_business(
+    queue: SqsQueue,
+) -> None:
     missing = SqsQueue(queue.url.replace("box-", "missing-"))
     with pytest.raises(Misconfigured, match="missing-"):
         SqsDeadLetterBox(missing).letters()

@@ -22,7 +22,9 @@ ROOT = Path(__file__).parents[2]
 
 def write(store: Path, id_: str = "r") -> None:
     records = LanceRecords(str(store), local_objects(store), None)
-    rows = embedded(*[a_record("words " * 60, id=f"{id_}{n}") for n in range(30)])
+    rows = embedded(
+        *[a_record("words " * 60, id=f"{id_}{n}") for n in range(30)]
+    )
     records.upsert(ACME, Grain.WORKING, rows, model=WordEmbedder().model)
 
 
@@ -43,10 +45,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_full_disk_is_named_with_the_path(small_disk: Path) -> None:
     (small_disk / "other").write_bytes(b"x" * 1_000_000)
-    with pytest.raises(Retryable, match=r"vectordb/acme/support/working.*disk is full"):
+    with pytest.raises(
+        Retryable, match=r"vectordb/acme/support/working.*disk is full"
+    ):
         write(small_disk / "store")
     objects = local_objects(small_disk / "store")
-    with pytest.raises(Retryable, match=rf"{small_disk}/store/a/b: the disk is full"):
+    with pytest.raises(
+        Retryable, match=rf"{small_disk}/store/a/b: the disk is full"
+    ):
         objects.put("a/b", b"x" * 2_000_000)
 
 
@@ -66,7 +72,9 @@ def test_a_read_only_disk_is_named_with_the_path(small_disk: Path) -> None:
         objects.put_if("a/b", b"x", "an etag")
 
 
-def test_a_missing_right_to_write_is_named_with_the_path(tmp_path: Path) -> None:
+def test_a_missing_right_to_write_is_named_with_the_path(
+    tmp_path: Path,
+) -> None:
     store = tmp_path / "store"
     objects = local_objects(store)
     objects.put("a/b", b"x")
@@ -80,11 +88,15 @@ def test_a_missing_right_to_write_is_named_with_the_path(tmp_path: Path) -> None
     (store / "a").chmod(0o700)
 
 
-def test_an_export_to_a_read_only_disk_names_the_directory(small_disk: Path) -> None:
+def test_an_export_to_a_read_only_disk_names_the_directory(
+    small_disk: Path,
+) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     target = small_disk / "export"
     with (
-        pytest.raises(Misconfigured, match=f"export {target}: the file system"),
+        pytest.raises(
+            Misconfigured, match=f"export {target}: the file system"
+        ),
         create_export(target, force=False),
     ):
         pass

@@ -29,7 +29,10 @@ from tests.support.model_server import (
     wrong_dimensions,
 )
 from tests.support.queues import sqs_server
-from varve.adapters.models.cached_embedder import CachedEmbedder, CachedWordEmbedder
+from varve.adapters.models.cached_embedder import (
+    CachedEmbedder,
+    CachedWordEmbedder,
+)
 from varve.adapters.models.openai_embedder import OpenAIEmbedder
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.embedding import dimensions_of
@@ -48,7 +51,10 @@ def server() -> Iterator[ModelServer]:
 
 
 def remote(
-    server: ModelServer, model: str = GTE, dimensions: int = 768, **options: Any
+    server: ModelServer,
+    model: str = GTE,
+    dimensions: int = 768,
+    **options: Any,
 ) -> OpenAIEmbedder:
     given: dict[str, Any] = {
         "api_key": server.api_key,
@@ -65,7 +71,9 @@ def local() -> WordLlamaEmbedder:
 
 @pytest.fixture(params=["remote", "local", "cached remote", "cached local"])
 def embedder(
-    request: pytest.FixtureRequest, server: ModelServer, local: WordLlamaEmbedder
+    request: pytest.FixtureRequest,
+    server: ModelServer,
+    local: WordLlamaEmbedder,
 ) -> Embedder:
     inner: Embedder = local if "local" in request.param else remote(server)
     return CachedEmbedder(inner) if "cached" in request.param else inner
@@ -80,17 +88,26 @@ def test_a_key_that_is_rotated_while_a_process_lives_is_read_anew_once(
             "OPENAI_BASE_URL": server.base_url,
             "VARVE_API_KEY_SECRET": "varve/key",
         }
-        driver = open_driver({**environment, "VARVE_EMBEDDER": f"openai:{GTE}:768"})
+        driver = open_driver(
+            {**environment, "VARVE_EMBEDDER": f"openai:{GTE}:768"}
+        )
         driver.embedder().embed(["before"])
         server.api_key = "sk-rotated-0815"
         with pytest.raises(Misconfigured, match="refused the key"):
             driver.embedder().embed(["not yet in the secret"])
-        secrets.put_secret_value(SecretId="varve/key", SecretString=server.api_key)
+        secrets.put_secret_value(
+            SecretId="varve/key", SecretString=server.api_key
+        )
         server.requests.clear()
         driver.embedder().embed(["after"])
         driver.embedder().embed(["long after"])
-        keys = [request.headers["authorization"] for request in server.requests]
-        assert keys == ["Bearer sk-secret-0451", *["Bearer sk-rotated-0815"] * 2]
+        keys = [
+            request.headers["authorization"] for request in server.requests
+        ]
+        assert keys == [
+            "Bearer sk-secret-0451",
+            *["Bearer sk-rotated-0815"] * 2,
+        ]
 
 
 def test_a_client_that_is_left_to_the_garbage_collector_leaves_no_socket_open(
@@ -155,7 +172,9 @@ class TestEveryEmbedder:
         self, embedder: Embedder
     ) -> None:
         alone = embedder.embed(["Dana likes tea"])[0]
-        beside = embedder.embed(["x", "a much longer text " * 50, "Dana likes tea"])[2]
+        beside = embedder.embed(
+            ["x", "a much longer text " * 50, "Dana likes tea"]
+        )[2]
         assert np.array_equal(alone, beside)
 
     def test_puts_texts_of_one_matter_nearer_than_others(
@@ -218,7 +237,9 @@ class TestRemote:
         remote(server, model, dimensions=asked or 768).embed(["tea"])
         assert server.embeddings[0].body.get("dimensions") == asked
 
-    def test_names_both_dimensions_when_they_differ(self, server: ModelServer) -> None:
+    def test_names_both_dimensions_when_they_differ(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(wrong_dimensions(384))
         with pytest.raises(Misconfigured, match=r"384 .* 768"):
             remote(server).embed(["tea"])
@@ -258,7 +279,8 @@ class TestRemote:
             remote(server, dimensions=2).embed(["a", "b"])
 
     @pytest.mark.parametrize(
-        "body", [b"<html>busy</html>", b'{"data": [{', b"\xff\xfe", b"[]", b"null"]
+        "body",
+        [b"<html>busy</html>", b'{"data": [{', b"\xff\xfe", b"[]", b"null"],
     )
     def test_takes_a_malformed_body_for_an_outage(
         self, server: ModelServer, body: bytes
@@ -269,7 +291,12 @@ class TestRemote:
 
     @pytest.mark.parametrize(
         ("status", "error"),
-        [(401, Misconfigured), (404, Misconfigured), (429, Retryable), (400, Rejected)],
+        [
+            (401, Misconfigured),
+            (404, Misconfigured),
+            (429, Retryable),
+            (400, Rejected),
+        ],
     )
     def test_says_what_the_caller_must_do(
         self, server: ModelServer, status: int, error: type[Exception]
@@ -280,7 +307,9 @@ class TestRemote:
         assert server.api_key not in str(raised.value)
         assert "diary" not in str(raised.value)
 
-    def test_tries_again_after_the_wait_it_is_told(self, server: ModelServer) -> None:
+    def test_tries_again_after_the_wait_it_is_told(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(rate_limited(0.01))
         assert len(remote(server, max_retries=1).embed(["tea"])) == 1
         assert len(server.embeddings) == 2
@@ -292,7 +321,9 @@ def _answer(*items: tuple[int, Sequence[Any]]) -> Fault:
         for index, vector in items
     ]
     return Fault(
-        200, body=json.dumps({"object": "list", "data": data}).encode(), path=EMBEDDINGS
+        200,
+        body=json.dumps({"object": "list", "data": data}).encode(),
+        path=EMBEDDINGS,
     )
 
 
@@ -327,7 +358,9 @@ class TestCache:
 
     def test_answers_a_call_larger_than_itself(self) -> None:
         cached = CachedEmbedder(Counting(), capacity=2)
-        assert [vector[0] for vector in cached.embed(["a", "bb", "ccc", "dddd"])] == [
+        assert [
+            vector[0] for vector in cached.embed(["a", "bb", "ccc", "dddd"])
+        ] == [
             1,
             2,
             3,
@@ -367,7 +400,9 @@ class TestCacheOfWords:
         cached = CachedWordEmbedder(Counting(), inner)
         for words in (["b", "a", "b"], ["a", "c"], []):
             found = cached.embed_words(words)
-            assert found.tolist() == [[float(ord(word))] * 256 for word in words]
+            assert found.tolist() == [
+                [float(ord(word))] * 256 for word in words
+            ]
         assert inner.asked == ["b", "a", "c"]
 
     def test_begins_anew_where_the_words_become_too_many(
@@ -392,7 +427,9 @@ class TestEmbedded:
     def test_has_a_direction_for_every_text_there_is(
         self, local: WordLlamaEmbedder, text: str
     ) -> None:
-        assert np.linalg.norm(local.embed([text])[0]) == pytest.approx(1, abs=1e-5)
+        assert np.linalg.norm(local.embed([text])[0]) == pytest.approx(
+            1, abs=1e-5
+        )
 
     def test_gives_a_text_without_tokens_a_fixed_direction(self) -> None:
         class Void:

@@ -36,7 +36,9 @@ def found(memory: Memory) -> list[str]:
 def test_the_mount_ignores_case_and_normalization(folding: Path) -> None:
     (folding / "Caf\u00e9").write_text("x")
     assert (folding / "cafE\u0301").read_text() == "x"
-    assert [one.name for one in folding.iterdir() if one.is_file()] == ["Caf\u00e9"]
+    assert [one.name for one in folding.iterdir() if one.is_file()] == [
+        "Caf\u00e9"
+    ]
 
 
 def test_invariant_7_a_workspace_of_another_case_is_refused_by_name(
@@ -53,7 +55,9 @@ def test_invariant_7_a_workspace_of_another_case_is_refused_by_name(
         lambda: lower.ingest(said("I like rye.")),
         lambda: lower.forget(conversation="c-1"),
     ):
-        with pytest.raises(Misconfigured, match=r"'acme' would share .* 'Acme'"):
+        with pytest.raises(
+            Misconfigured, match=r"'acme' would share .* 'Acme'"
+        ):
             verb()
     assert found(upper) == held
 
@@ -62,9 +66,13 @@ def test_invariant_7_an_agent_of_another_case_is_refused_by_name(
     folding: Path,
 ) -> None:
     store = folding / "agents-differ"
-    Memory.open(store, workspace="acme", agent="Support").ingest(said("I like rye."))
+    Memory.open(store, workspace="acme", agent="Support").ingest(
+        said("I like rye.")
+    )
     other = Memory.open(store, workspace="acme", agent="support")
-    with pytest.raises(Misconfigured, match=r"'support' would share .* 'Support'"):
+    with pytest.raises(
+        Misconfigured, match=r"'support' would share .* 'Support'"
+    ):
         other.search("rye")
 
 
@@ -74,13 +82,19 @@ def test_a_conversation_of_another_case_is_refused_and_none_is_lost(
     store = folding / "conversations-differ"
     memory = Memory.open(store, workspace="acme", agent="support")
     memory.ingest(said("I like rye.", "C-1"))
-    with pytest.raises(Misconfigured, match=r"'c-1.json' would share .* 'C-1.json'"):
+    with pytest.raises(
+        Misconfigured, match=r"'c-1.json' would share .* 'C-1.json'"
+    ):
         memory.ingest(said("I like quinces.", "c-1"))
     assert any("rye" in words for words in found(memory))
 
 
-def test_a_memory_lives_on_such_a_file_system_as_on_any_other(folding: Path) -> None:
-    memory = Memory.open(folding / "lives", workspace="Acme", agent="Support-1")
+def test_a_memory_lives_on_such_a_file_system_as_on_any_other(
+    folding: Path,
+) -> None:
+    memory = Memory.open(
+        folding / "lives", workspace="Acme", agent="Support-1"
+    )
     memory.ingest(said("I moved to Lisbon.", "Run-7"))
     memory.summarize()
     assert memory.search("where does Dana live?").results
@@ -88,24 +102,32 @@ def test_a_memory_lives_on_such_a_file_system_as_on_any_other(folding: Path) -> 
     assert found(memory) == []
 
 
-def test_a_name_with_a_dot_at_its_end_is_another_on_no_windows(folding: Path) -> None:
+def test_a_name_with_a_dot_at_its_end_is_another_on_no_windows(
+    folding: Path,
+) -> None:
     objects = local_objects(folding / "dots")
     objects.put("workspaces/acme/config.json", b"{}")
     with pytest.raises(Misconfigured, match="would share"):
         objects.get("workspaces/acme./config.json")
 
 
-def test_a_file_system_that_tells_case_apart_takes_both(tmp_path: Path) -> None:
+def test_a_file_system_that_tells_case_apart_takes_both(
+    tmp_path: Path,
+) -> None:
     for workspace in ("Acme", "acme"):
         memory = Memory.open(tmp_path, workspace=workspace, agent="support")
         memory.ingest(said(f"I work for {workspace}."))
-        (turn,) = [words for words in found(memory) if words.startswith("Dana:")]
+        (turn,) = [
+            words for words in found(memory) if words.startswith("Dana:")
+        ]
         assert turn.endswith(f"{workspace}.")
 
 
 @pytest.mark.parametrize(
     "name", ["caf\u00e9", "cafe\u0301", "\u212aelvin", "stra\u00dfe"]
 )
-def test_no_id_in_a_path_has_two_unicode_forms(tmp_path: Path, name: str) -> None:
+def test_no_id_in_a_path_has_two_unicode_forms(
+    tmp_path: Path, name: str
+) -> None:
     with pytest.raises(Rejected):
         Memory.open(tmp_path, workspace=name, agent="support")

@@ -17,7 +17,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lancedb.table import LanceTable
 
-from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
+from tests.support.builders import (
+    ACME,
+    MORNING,
+    WordEmbedder,
+    a_record,
+    embedded,
+)
 from tests.support.internals import hide_manifests
 from varve.adapters.lance.stores import LanceStores
 from varve.adapters.lance_cache.cache_directory import Caching
@@ -49,7 +55,9 @@ def a_row(number: int, **given: Any) -> Record:
         "memory_type": MemoryType.TURN if turn else MemoryType.FACT,
         "at": MORNING + timedelta(days=number % 4, minutes=number),
         "source_ids": tuple(f"m{i}" for i in range(number % 3)),
-        "conversation_id": ("c-2", "c-1", "c-3", None, f"c-{number}")[number % 5],
+        "conversation_id": ("c-2", "c-1", "c-3", None, f"c-{number}")[
+            number % 5
+        ],
         "user_id": (None, "u-1", "u-2", f"u-{number}")[number % 4],
         "about": (None, "Dana", "Lee Wu", f"Kim {number}")[number // 2 % 4],
         "importance": number % 11 / 10,
@@ -91,7 +99,12 @@ class Played:
 
     def rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = (
-            self.table().search().limit(None).to_arrow().sort_by("id").to_pylist()
+            self.table()
+            .search()
+            .limit(None)
+            .to_arrow()
+            .sort_by("id")
+            .to_pylist()
         )
         return rows
 
@@ -104,7 +117,9 @@ class Played:
 
     def say(self, number: int) -> None:
         for _ in range(1 + number % 3):
-            self.put(*(a_row(next(self.numbers)) for _ in range(1 + number % 4)))
+            self.put(
+                *(a_row(next(self.numbers)) for _ in range(1 + number % 4))
+            )
 
     def say_anew(self, number: int) -> None:
         self.put(
@@ -117,7 +132,9 @@ class Played:
         )
 
     def weigh_anew(self, number: int) -> None:
-        same = next((row for row in self.rows() if row["id"] == self.one(number)), None)
+        same = next(
+            (row for row in self.rows() if row["id"] == self.one(number)), None
+        )
         if same is not None:
             self.put(
                 a_row(
@@ -243,8 +260,12 @@ def shown(held: Columns) -> dict[str, Any]:
 
 def require_the_same(held: Columns, whole: Columns) -> None:
     assert shown(held) == shown(whole)
-    for name in ("vectors", "centre", "inverse_distances") if len(whole) else ():
-        assert np.allclose(getattr(held, name), getattr(whole, name), atol=1e-6), name
+    for name in (
+        ("vectors", "centre", "inverse_distances") if len(whole) else ()
+    ):
+        assert np.allclose(
+            getattr(held, name), getattr(whole, name), atol=1e-6
+        ), name
 
 
 HAPPENING = st.sampled_from(
@@ -255,11 +276,15 @@ HAPPENING = st.sampled_from(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("replicas", [False, True], ids=["directory", "replica"])
+@pytest.mark.parametrize(
+    "replicas", [False, True], ids=["directory", "replica"]
+)
 @settings(max_examples=15, deadline=None)
 @given(
     st.lists(
-        st.tuples(HAPPENING, st.integers(0, 40), st.booleans()), min_size=2, max_size=8
+        st.tuples(HAPPENING, st.integers(0, 40), st.booleans()),
+        min_size=2,
+        max_size=8,
     )
 )
 @example([("back_up", 0, True), ("say", 5, True), ("put_back", 3, True)])
@@ -278,7 +303,9 @@ def test_columns_that_followed_all_changes_are_those_of_the_store_read_whole(
                 require_the_same(
                     played.read(played.reader), played.read(played.opened())
                 )
-        require_the_same(played.read(played.reader), played.read(played.opened()))
+        require_the_same(
+            played.read(played.reader), played.read(played.opened())
+        )
 
 
 class Readings:
@@ -342,7 +369,9 @@ def test_after_a_commit_only_the_rows_that_it_brought_are_read(
     require_the_same(played.read(played.reader), played.read(played.opened()))
 
 
-def test_what_a_commit_left_as_it_was_is_the_same_object(played: Played) -> None:
+def test_what_a_commit_left_as_it_was_is_the_same_object(
+    played: Played,
+) -> None:
     held = played.read(played.reader)
     played.table().create_index("id", replace=True, index_type="BTREE")
     assert played.read(played.reader) is held
@@ -371,15 +400,22 @@ def test_a_store_that_moved_to_another_model_and_back_has_the_new_vectors(
     stores = LanceStores(
         played.opened().newest, local_objects(played.root), tmp_path / "moving"
     )
-    drawn = np.random.default_rng(1).normal(size=(len(held), held.vectors.shape[1]))
+    drawn = np.random.default_rng(1).normal(
+        size=(len(held), held.vectors.shape[1])
+    )
     stores.move(
-        ACME, WORKING, other, lambda records: [np.ones(4, np.float32) for _ in records]
+        ACME,
+        WORKING,
+        other,
+        lambda records: [np.ones(4, np.float32) for _ in records],
     )
     stores.move(
         ACME,
         WORKING,
         MODEL,
-        lambda records: [drawn[i].astype(np.float32) for i in range(len(records))],
+        lambda records: [
+            drawn[i].astype(np.float32) for i in range(len(records))
+        ],
     )
     moved = played.read(played.reader)
     require_the_same(moved, played.read(played.opened()))
@@ -422,4 +458,6 @@ def test_where_a_manifest_cannot_be_read_all_rows_are(
     for number in (40, 41):
         played.put(a_row(number))
         assert readings.of(lambda: played.read(played.reader)) == (1, 0)
-        require_the_same(played.read(played.reader), played.read(played.opened()))
+        require_the_same(
+            played.read(played.reader), played.read(played.opened())
+        )

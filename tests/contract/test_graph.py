@@ -59,7 +59,9 @@ def s3(_: Path) -> Callable[[], Objects]:
 
 
 @pytest.fixture(params=[directory, s3], ids=["directory", "s3"])
-def objects(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Objects]:
+def objects(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Callable[[], Objects]:
     if request.param is s3:
         request.getfixturevalue("moto")
     opener: Callable[[], Objects] = request.param(tmp_path / "store")
@@ -67,7 +69,9 @@ def objects(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Obje
 
 
 @pytest.fixture(params=["memory", "directory", "s3"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Graph]:
+def opened(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Callable[[], Graph]:
     """Opens one and the same graph, as another process would."""
     if request.param == "memory":
         shared = InMemoryGraph()
@@ -112,14 +116,24 @@ STORY = [
     said("Dana", "likes", "tea", 9, op=Op.DELETE),
     said("Dana", "owns", "cat", 3, op=Op.DELETE),
     said("Dana", "owns", "", 4, op=Op.DELETE),
-    said("Marco", "vive en", "Órbita “Salud” \\ '😀'", 3, user_id=None, confidence=1.0),
+    said(
+        "Marco",
+        "vive en",
+        "Órbita “Salud” \\ '😀'",
+        3,
+        user_id=None,
+        confidence=1.0,
+    ),
     said("Dana", "works_at", "Ferrabank", 0),
     said("Dana", "works_at", "Luzmar", 11),
 ]
 
 
 def spans(triples: Sequence[Triple]) -> list[tuple[str, str, str, bool]]:
-    return [(t.source_id, t.label, t.target_id, t.invalid_at is None) for t in triples]
+    return [
+        (t.source_id, t.label, t.target_id, t.invalid_at is None)
+        for t in triples
+    ]
 
 
 class TestEveryGraph:
@@ -141,7 +155,9 @@ class TestEveryGraph:
         for seed in range(6):
             chance = random.Random(seed)
             scope = Scope("acme", f"agent-{seed}")
-            shuffled = chance.sample(STORY, len(STORY)) + chance.sample(STORY, 4)
+            shuffled = chance.sample(STORY, len(STORY)) + chance.sample(
+                STORY, 4
+            )
             while shuffled:
                 size = chance.randint(1, 5)
                 opened().apply(scope, shuffled[:size])
@@ -156,7 +172,9 @@ class TestEveryGraph:
         assert graph.erase(SCOPE, [gone.id, "none such"]) == 1
         assert graph.erase(SCOPE, [gone.id]) == 0
         never = InMemoryGraph()
-        never.apply(SCOPE, [operation for operation in STORY if operation is not gone])
+        never.apply(
+            SCOPE, [operation for operation in STORY if operation is not gone]
+        )
         assert opened().triples(SCOPE) == never.triples(SCOPE)
 
     def test_nothing_can_be_taken_back_of_a_graph_that_is_not_there(
@@ -174,8 +192,13 @@ class TestEveryGraph:
     def test_a_statement_keeps_the_moment_it_was_first_learnt(
         self, opened: Callable[[], Graph]
     ) -> None:
-        later = replace(STORY[0], created_at=STORY[0].created_at + timedelta(days=5))
-        for name, order in (("a", [STORY[0], later]), ("b", [later, STORY[0]])):
+        later = replace(
+            STORY[0], created_at=STORY[0].created_at + timedelta(days=5)
+        )
+        for name, order in (
+            ("a", [STORY[0], later]),
+            ("b", [later, STORY[0]]),
+        ):
             for operation in order:
                 opened().apply(Scope("acme", name), [operation])
             (triple,) = opened().triples(Scope("acme", name))
@@ -209,7 +232,9 @@ class TestEveryGraph:
             graph = opened()
             start.wait()
             return sum(
-                graph.apply(SCOPE, [said(f"writer {me}", "likes", f"thing {n}", n)])
+                graph.apply(
+                    SCOPE, [said(f"writer {me}", "likes", f"thing {n}", n)]
+                )
                 for n in range(each)
             )
 
@@ -217,7 +242,9 @@ class TestEveryGraph:
             new = list(pool.map(run, range(writers)))
         told = {(t.source_id, t.target_id) for t in opened().triples(SCOPE)}
         assert told == {
-            (f"writer {me}", f"thing {n}") for me in range(writers) for n in range(each)
+            (f"writer {me}", f"thing {n}")
+            for me in range(writers)
+            for n in range(each)
         }
         assert len(opened().triples(SCOPE)) == writers * each
         if not isinstance(
@@ -249,9 +276,15 @@ from tests.support.drivers import open_driver
 open_driver().graph
 assert "duckdb" not in sys.modules, "duckdb is imported"
 """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(("shared", "."))}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(("shared", ".")),
+    }
     subprocess.run(
-        [sys.executable, "-c", program], cwd=PROJECT, env=environment, check=True
+        [sys.executable, "-c", program],
+        cwd=PROJECT,
+        env=environment,
+        check=True,
     )
 
 
@@ -288,7 +321,9 @@ class TestParquet:
     def test_row_ids_are_unique(self, objects: Callable[[], Objects]) -> None:
         ParquetGraph(objects()).apply(SCOPE, STORY)
         ids = (
-            pq.read_table(io.BytesIO(self.stored(objects).data), columns=["id"])
+            pq.read_table(
+                io.BytesIO(self.stored(objects).data), columns=["id"]
+            )
             .column("id")
             .to_pylist()
         )
@@ -308,13 +343,20 @@ class TestParquet:
     ) -> None:
         for agent, order in (("a", STORY), ("b", STORY[::-1])):
             for operation in order:
-                ParquetGraph(objects()).apply(Scope("acme", agent), [operation])
-        a, b = (objects().get(f"graphs/acme/{agent}/facts.parquet") for agent in "ab")
+                ParquetGraph(objects()).apply(
+                    Scope("acme", agent), [operation]
+                )
+        a, b = (
+            objects().get(f"graphs/acme/{agent}/facts.parquet")
+            for agent in "ab"
+        )
         assert a is not None
         assert b is not None
         assert a.data == b.data
 
-    def test_reading_makes_nothing(self, objects: Callable[[], Objects]) -> None:
+    def test_reading_makes_nothing(
+        self, objects: Callable[[], Objects]
+    ) -> None:
         assert ParquetGraph(objects()).triples(SCOPE) == []
         assert list(objects().list("graphs")) == []
 
@@ -336,10 +378,15 @@ class TestParquet:
             ParquetGraph(unlucky).apply(SCOPE, STORY)
         assert 1 < unlucky.tries <= 100
 
-    def test_invariant_4_two_processes_at_once_lose_nothing(self, moto: str) -> None:
+    def test_invariant_4_two_processes_at_once_lose_nothing(
+        self, moto: str
+    ) -> None:
         prefix = next(prefixes)
         each = 8
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(("shared", "."))}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(("shared", ".")),
+        }
         command = [sys.executable, "-c", WRITER, BUCKET, prefix]
         writers = [
             subprocess.Popen(
@@ -355,7 +402,9 @@ class TestParquet:
         assert [int(new) for new in told] == [each, each]
         triples = ParquetGraph(s3_objects(BUCKET, prefix)).triples(SCOPE)
         assert {(t.source_id, t.target_id) for t in triples} == {
-            (f"writer {me}", f"thing {n}") for me in range(2) for n in range(each)
+            (f"writer {me}", f"thing {n}")
+            for me in range(2)
+            for n in range(each)
         }
 
     @pytest.mark.parametrize(
@@ -384,7 +433,9 @@ class TestParquet:
         assert forgetful.tries == 1
         expected = InMemoryGraph()
         expected.apply(SCOPE, STORY if meanwhile else STORY[:5])
-        assert ParquetGraph(objects()).triples(SCOPE) == expected.triples(SCOPE)
+        assert ParquetGraph(objects()).triples(SCOPE) == expected.triples(
+            SCOPE
+        )
 
     def test_a_reader_loads_the_table_anew_only_when_it_has_changed(
         self, objects: Callable[[], Objects]
@@ -395,7 +446,9 @@ class TestParquet:
         assert graph.open(SCOPE) is first
         ParquetGraph(objects()).apply(SCOPE, STORY[3:])
         assert graph.open(SCOPE) is not first
-        assert graph.counts(SCOPE, datetime.now(UTC))[0] == len(graph.triples(SCOPE))
+        assert graph.counts(SCOPE, datetime.now(UTC))[0] == len(
+            graph.triples(SCOPE)
+        )
 
     def stored(self, objects: Callable[[], Objects]) -> StoredObject:
         stored = objects().get(KEY)

@@ -56,7 +56,9 @@ def guarded() -> Iterator[Connection]:
 
 def guard(connection: Connection, sql: str) -> str:
     """Return the reason why the check refuses this query."""
-    with pytest.raises((graph_query_process.QueryRefused, duckdb.Error)) as refused:
+    with pytest.raises(
+        (graph_query_process.QueryRefused, duckdb.Error)
+    ) as refused:
         graph_query_process.check(connection, sql, False)
     return str(refused.value)
 
@@ -90,7 +92,13 @@ class TestAllowedQueries:
         assert row["properties"]["userId"] == "u-1"
         odd = "select 1.5::decimal(4,2) d, 'nan'::double n, '\\x01'::blob b, {'a': [date '2026-01-02']} s, 2 d"  # noqa: E501
         assert rows(triples, odd) == [
-            {"d": 1.5, "n": "nan", "b": "01", "s": {"a": ["2026-01-02"]}, "d_2": 2}
+            {
+                "d": 1.5,
+                "n": "nan",
+                "b": "01",
+                "s": {"a": ["2026-01-02"]},
+                "d_2": 2,
+            }
         ]
 
     def test_intervals_keep_their_months_wherever_they_stand(
@@ -123,8 +131,12 @@ class TestAllowedQueries:
         sql = f"select (repeat('[', {depth}) || repeat(']', {depth}))::json as deep"
         assert "JSON nested more than 200 levels deep" in refusal(triples, sql)
 
-    def test_json_functions_and_recursion_are_allowed(self, triples: bytes) -> None:
-        evidence = "select count(*) n from facts, json_each(properties, '$.evidence')"
+    def test_json_functions_and_recursion_are_allowed(
+        self, triples: bytes
+    ) -> None:
+        evidence = (
+            "select count(*) n from facts, json_each(properties, '$.evidence')"
+        )
         assert rows(triples, evidence)[0]["n"] >= len(STORY)
         reach = (
             "with recursive r(e) as (select 'dana' union select target_id from facts, r where source_id = e) "
@@ -151,9 +163,9 @@ class TestAllowedQueries:
 
     def test_a_graph_without_triples_has_no_rows(self) -> None:
         graph = ParquetGraph(InMemoryObjects())
-        assert graph.query(SCOPE, "select id from facts", AMPLE) == QueryResult(
-            ("id",), ()
-        )
+        assert graph.query(
+            SCOPE, "select id from facts", AMPLE
+        ) == QueryResult(("id",), ())
 
     def test_without_duckpgq_the_error_names_the_alternatives(
         self, triples: bytes
@@ -253,7 +265,9 @@ class TestRefusedAccess:
         )
 
     @pytest.mark.parametrize("statement", STATEMENTS)
-    def test_only_select_runs(self, guarded: Connection, statement: str) -> None:
+    def test_only_select_runs(
+        self, guarded: Connection, statement: str
+    ) -> None:
         assert re.search("must be|Error", guard(guarded, statement))
 
     @pytest.mark.parametrize(
@@ -272,12 +286,14 @@ class TestRefusedAccess:
         self, guarded: Connection, sql: str
     ) -> None:
         with pytest.raises(
-            duckdb.Error, match=r"(?i)permission|disabled|locked|not exist|not found"
+            duckdb.Error,
+            match=r"(?i)permission|disabled|locked|not exist|not found",
         ):
             guarded.execute(sql).fetchall()
 
     @pytest.mark.parametrize(
-        "name", ["triples", "guarded", "connection", "sys", "os", "rows", "CALLS"]
+        "name",
+        ["triples", "guarded", "connection", "sys", "os", "rows", "CALLS"],
     )
     def test_python_variables_are_not_tables(
         self, guarded: Connection, name: str
@@ -290,15 +306,17 @@ class TestRefusedAccess:
     ) -> None:
         monkeypatch.setenv("VARVE_LEAK", "a-secret-value")
         monkeypatch.setenv("HOME", "/a-secret-value")
-        settings = (
-            "current_setting('home_directory') h, current_setting('secret_directory') s"
-        )
+        settings = "current_setting('home_directory') h, current_setting('secret_directory') s"
         assert "a-secret-value" not in str(rows(triples, f"select {settings}"))
 
-    def test_the_locks_are_closed_while_the_query_runs(self, triples: bytes) -> None:
+    def test_the_locks_are_closed_while_the_query_runs(
+        self, triples: bytes
+    ) -> None:
         names = ["enable_external_access", "lock_configuration", "autoload_known_extensions",
                  "python_enable_replacements", "allow_community_extensions"]  # fmt: skip
-        settings = ", ".join(f"current_setting('{name}') as {name}" for name in names)
+        settings = ", ".join(
+            f"current_setting('{name}') as {name}" for name in names
+        )
         assert list(rows(triples, f"select {settings}")[0].values()) == [
             False,
             True,
@@ -307,7 +325,9 @@ class TestRefusedAccess:
             False,
         ]
 
-    def test_nothing_is_written_anywhere(self, triples: bytes, tmp_path: Path) -> None:
+    def test_nothing_is_written_anywhere(
+        self, triples: bytes, tmp_path: Path
+    ) -> None:
         tempfile.tempdir = str(tmp_path)
         try:
             query(
@@ -343,7 +363,9 @@ class TestLimits:
     def test_an_endless_query_is_ended(self, triples: bytes, sql: str) -> None:
         assert UNTIL_STOPPED in refusal(triples, sql, SHORT)
 
-    @pytest.mark.skipif(sys.platform != "linux", reason="the memory limit is Linux's")
+    @pytest.mark.skipif(
+        sys.platform != "linux", reason="the memory limit is Linux's"
+    )
     @pytest.mark.parametrize("sql", GREEDY)
     def test_a_query_that_takes_all_memory_is_ended(
         self, triples: bytes, sql: str
@@ -353,7 +375,9 @@ class TestLimits:
     @pytest.mark.parametrize(
         "sql", ["from range(101)", "from facts a, facts b, facts c"]
     )
-    def test_more_rows_than_allowed_are_refused(self, triples: bytes, sql: str) -> None:
+    def test_more_rows_than_allowed_are_refused(
+        self, triples: bytes, sql: str
+    ) -> None:
         assert "more than" in refusal(triples, sql, SMALL)
         assert len(query(triples, "from range(100)", SMALL).rows) == 100
 
@@ -377,7 +401,17 @@ class TestLimits:
 
     @pytest.mark.parametrize(
         "sql",
-        ["", "  \n", ";", "-- nothing", "selec 1", "\ud800", "\x00select 1", "🙂", "'"],
+        [
+            "",
+            "  \n",
+            ";",
+            "-- nothing",
+            "selec 1",
+            "\ud800",
+            "\x00select 1",
+            "🙂",
+            "'",
+        ],
     )
     def test_invalid_sql_is_refused_with_a_reason(
         self, triples: bytes, sql: str

@@ -28,7 +28,11 @@ from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
 from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.lance_cache.records import LanceRecords
-from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import (
+    lance_options,
+    local_objects,
+    s3_objects,
+)
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -72,7 +76,9 @@ def open_records(root: str, upkeep: Upkeep = POLICY) -> LanceRecords:
     if not root.startswith("s3://"):
         return LanceRecords(root, local_objects(Path(root)), upkeep=upkeep)
     bucket, _, prefix = root.removeprefix("s3://").partition("/")
-    return LanceRecords(root, s3_objects(bucket, prefix), lance_options(), upkeep)
+    return LanceRecords(
+        root, s3_objects(bucket, prefix), lance_options(), upkeep
+    )
 
 
 def embedded(number: int, content: str = "Dana likes tea") -> EmbeddedRecord:
@@ -92,7 +98,9 @@ def embedded(number: int, content: str = "Dana likes tea") -> EmbeddedRecord:
     return EmbeddedRecord(made, vector)
 
 
-def write(records: LanceRecords, *numbers: int, content: str = "Dana likes tea") -> int:
+def write(
+    records: LanceRecords, *numbers: int, content: str = "Dana likes tea"
+) -> int:
     """Upsert as the write queue does it: what was not acknowledged comes again."""
     batch = [embedded(number, content) for number in numbers]
     for _ in range(20):
@@ -106,7 +114,8 @@ def write(records: LanceRecords, *numbers: int, content: str = "Dana likes tea")
 def rows(records: LanceRecords) -> Counter[str]:
     """How many rows each id has, as the table holds them."""
     browsed = [
-        r.id for r in records.browse(SCOPE, Grain.WORKING, where=ANY, limit=100_000)
+        r.id
+        for r in records.browse(SCOPE, Grain.WORKING, where=ANY, limit=100_000)
     ]
     total = records.count(SCOPE, Grain.WORKING, where=ANY)
     counted = Counter(browsed)
@@ -144,7 +153,9 @@ class TestManySmallWrites:
         "upkeep",
         [
             Upkeep(),
-            Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=16),
+            Upkeep(
+                max_fragments=8, keep_for=timedelta(hours=1), max_versions=16
+            ),
         ],
         ids=["default", "tight"],
     )
@@ -159,10 +170,15 @@ class TestManySmallWrites:
                 most = max(most, self.files(tmp_path))
         assert most <= self.bound(upkeep)
         assert rows(records) == each_once(*range(300))
-        assert records.span(SCOPE, Grain.WORKING) == (T0, T0 + timedelta(seconds=299))
+        assert records.span(SCOPE, Grain.WORKING) == (
+            T0,
+            T0 + timedelta(seconds=299),
+        )
 
     def test_stay_bounded_when_they_replace_rows(self, tmp_path: Path) -> None:
-        upkeep = Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=16)
+        upkeep = Upkeep(
+            max_fragments=8, keep_for=timedelta(hours=1), max_versions=16
+        )
         records = open_records(str(tmp_path), upkeep)
         for number in range(150):
             write(records, number % 5, content=f"round {number}")
@@ -173,8 +189,12 @@ class TestManySmallWrites:
             f"round {n}" for n in range(149, 144, -1)
         ]
 
-    def test_stay_bounded_when_they_change_nothing(self, tmp_path: Path) -> None:
-        upkeep = Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=16)
+    def test_stay_bounded_when_they_change_nothing(
+        self, tmp_path: Path
+    ) -> None:
+        upkeep = Upkeep(
+            max_fragments=8, keep_for=timedelta(hours=1), max_versions=16
+        )
         records = open_records(str(tmp_path), upkeep)
         told = [write(records, *range(5)) for _ in range(150)]
         assert told == [5] + [0] * 149
@@ -182,7 +202,9 @@ class TestManySmallWrites:
         assert rows(records) == each_once(*range(5))
 
     def test_are_bounded_on_s3_too(self, moto: str) -> None:
-        upkeep = Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=8)
+        upkeep = Upkeep(
+            max_fragments=8, keep_for=timedelta(hours=1), max_versions=8
+        )
         prefix = next(prefixes)
         records = open_records(f"s3://{BUCKET}/{prefix}", upkeep)
         for number in range(30):
@@ -197,8 +219,16 @@ class TestReadersInFlight:
     @pytest.mark.parametrize(
         "upkeep",
         [
-            Upkeep(max_fragments=4, keep_for=timedelta(seconds=90), max_versions=16),
-            Upkeep(max_fragments=4, keep_for=timedelta(milliseconds=1), max_versions=1),
+            Upkeep(
+                max_fragments=4,
+                keep_for=timedelta(seconds=90),
+                max_versions=16,
+            ),
+            Upkeep(
+                max_fragments=4,
+                keep_for=timedelta(milliseconds=1),
+                max_versions=1,
+            ),
         ],
         ids=["policy", "merciless"],
     )
@@ -207,7 +237,11 @@ class TestReadersInFlight:
     ) -> None:
         commits = few(root, 24) + 1
         write(open_records(root), 0)
-        reader, writer, done = open_records(root), open_records(root, upkeep), Event()
+        reader, writer, done = (
+            open_records(root),
+            open_records(root, upkeep),
+            Event(),
+        )
         assert rows(reader) == each_once(0)
 
         def keep_writing() -> None:
@@ -233,7 +267,9 @@ class TestReadersInFlight:
             f"r-{n:05d}" for n in reversed(range(len(found)))
         ]
         assert len(found) >= seen
-        counted = reader.count(SCOPE, Grain.WORKING, where=Filter(user_id="u-1"))
+        counted = reader.count(
+            SCOPE, Grain.WORKING, where=Filter(user_id="u-1")
+        )
         assert counted >= len(found)
         vector = embedded(0).vector
         near = hits(reader, SCOPE, text="tea", vector=vector, limit=1_000)
@@ -244,13 +280,19 @@ class TestReadersInFlight:
         ]
         return len(found)
 
-    def test_one_that_opened_long_before_reads_the_newest(self, root: str) -> None:
+    def test_one_that_opened_long_before_reads_the_newest(
+        self, root: str
+    ) -> None:
         write(open_records(root), 0)
         reader = open_records(root)
         assert rows(reader) == each_once(0)
         writer = open_records(
             root,
-            Upkeep(max_fragments=2, keep_for=timedelta(milliseconds=1), max_versions=1),
+            Upkeep(
+                max_fragments=2,
+                keep_for=timedelta(milliseconds=1),
+                max_versions=1,
+            ),
         )
         for number in range(1, 12):
             write(writer, number)
@@ -260,9 +302,13 @@ class TestReadersInFlight:
 class TestTwoWriters:
     """Invariant 4: where two run all the same, no acknowledged row is lost and no id comes twice."""
 
-    UPKEEP = Upkeep(max_fragments=6, keep_for=timedelta(seconds=90), max_versions=32)
+    UPKEEP = Upkeep(
+        max_fragments=6, keep_for=timedelta(seconds=90), max_versions=32
+    )
 
-    def test_invariant_4_two_threads_with_overlapping_ids(self, root: str) -> None:
+    def test_invariant_4_two_threads_with_overlapping_ids(
+        self, root: str
+    ) -> None:
         turns = few(root, 24)
         write(open_records(root), 0)
         start = Barrier(2)
@@ -299,16 +345,27 @@ class TestTwoWriters:
         }
         assert last <= {"one 11", "two 11"}
 
-    def test_invariant_4_two_processes_with_overlapping_ids(self, root: str) -> None:
+    def test_invariant_4_two_processes_with_overlapping_ids(
+        self, root: str
+    ) -> None:
         processes = [
             subprocess.Popen(
-                [sys.executable, "-m", "tests.contract.test_lance_upkeep", root, first],
+                [
+                    sys.executable,
+                    "-m",
+                    "tests.contract.test_lance_upkeep",
+                    root,
+                    first,
+                ],
                 cwd=PROJECT,
                 stderr=subprocess.PIPE,
             )
             for first in ("0", "8")
         ]
-        faults = [process.communicate(timeout=120)[1].decode() for process in processes]
+        faults = [
+            process.communicate(timeout=120)[1].decode()
+            for process in processes
+        ]
         assert [process.returncode for process in processes] == [0, 0], faults
         assert rows(open_records(root)) == each_once(*range(30))
 
@@ -340,7 +397,9 @@ class TestTwoWriters:
             place = f"{root}/{number}"
             start = Barrier(4)
 
-            def run(me: int, place: str = place, start: Barrier = start) -> int:
+            def run(
+                me: int, place: str = place, start: Barrier = start
+            ) -> int:
                 records = open_records(place, self.UPKEEP)
                 start.wait()
                 return write(records, me)
@@ -359,7 +418,9 @@ class TestTwoWriters:
         with monkeypatch.context() as patch:
             fail_making_tables(patch, dies)
             with pytest.raises(Retryable):
-                open_records(root).upsert(SCOPE, Grain.WORKING, [embedded(0)], MODEL)
+                open_records(root).upsert(
+                    SCOPE, Grain.WORKING, [embedded(0)], MODEL
+                )
         claim_without_waiting(monkeypatch)
         assert write(open_records(root), 0) == 1
         assert rows(open_records(root)) == each_once(0)
@@ -370,7 +431,9 @@ class TestTwoWriters:
         with monkeypatch.context() as patch:
             patch.setattr(LanceTable, "create_index", dies)
             with pytest.raises(Retryable):
-                open_records(root).upsert(SCOPE, Grain.WORKING, [embedded(0)], MODEL)
+                open_records(root).upsert(
+                    SCOPE, Grain.WORKING, [embedded(0)], MODEL
+                )
         assert write(open_records(root), 0) == 1
         (found,) = hits(
             open_records(root), SCOPE, text="tea", vector=embedded(0).vector
@@ -398,7 +461,9 @@ def test_a_compaction_leaves_one_version_and_one_file_of_rows_in_a_directory(
         write(records, number)
     assert rows(reader) == each_once(*range(5))
     records.compact(SCOPE, Grain.WORKING)
-    table = root / "vectordb" / "acme" / "support" / "working" / "memories.lance"
+    table = (
+        root / "vectordb" / "acme" / "support" / "working" / "memories.lance"
+    )
     assert len(list((table / "_versions").glob("*.manifest"))) == 1
     assert len(list((table / "data").iterdir())) == 1
     assert rows(reader) == each_once(*range(5))
@@ -407,7 +472,9 @@ def test_a_compaction_leaves_one_version_and_one_file_of_rows_in_a_directory(
     assert sorted(table.rglob("*")) == before
 
 
-def test_the_compaction_of_a_store_that_is_not_there_makes_nothing(root: str) -> None:
+def test_the_compaction_of_a_store_that_is_not_there_makes_nothing(
+    root: str,
+) -> None:
     records = open_records(root)
     records.compact(SCOPE, Grain.DAILY)
     assert rows(records)["without an own id"] == 0

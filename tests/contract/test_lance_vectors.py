@@ -17,7 +17,11 @@ from tests.support.s3 import s3_server
 from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.lance_cache.cache_directory import Caching
 from varve.adapters.lance_cache.records import LanceRecords
-from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import (
+    lance_options,
+    local_objects,
+    s3_objects,
+)
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
@@ -29,7 +33,9 @@ MODEL = f"vectors:{DIMENSIONS}"
 SCOPE = Scope("acme", "support")
 T0 = datetime(2026, 3, 2, tzinfo=UTC)
 ANY = Filter()
-UPKEEP = Upkeep(max_fragments=2, keep_for=timedelta(milliseconds=1), index_rows=400)
+UPKEEP = Upkeep(
+    max_fragments=2, keep_for=timedelta(milliseconds=1), index_rows=400
+)
 BUCKET = "varve-test"
 prefixes = (f"vectors-{number}" for number in count())
 
@@ -111,7 +117,12 @@ def found(
     return [
         hit.id
         for hit in hits(
-            records, SCOPE, text="zzz", vector=VECTORS[near], where=where, limit=limit
+            records,
+            SCOPE,
+            text="zzz",
+            vector=VECTORS[near],
+            where=where,
+            limit=limit,
         )
     ]
 
@@ -170,7 +181,9 @@ def test_filters_apply_before_the_limit(records: LanceRecords) -> None:
     )
 
 
-def test_rows_written_after_the_index_are_found_at_once(records: LanceRecords) -> None:
+def test_rows_written_after_the_index_are_found_at_once(
+    records: LanceRecords,
+) -> None:
     filled(records)
     for number in range(700, 710):
         write(records, number, number + 1)

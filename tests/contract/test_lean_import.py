@@ -23,7 +23,10 @@ print("lean")
 
 def test_the_rest_client_is_loaded_only_on_its_first_call() -> None:
     run = subprocess.run(
-        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=False
+        [sys.executable, "-c", PROBE],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (run.stdout.strip(), run.stderr) == ("lean", "")
 
@@ -34,7 +37,10 @@ def test_a_loaded_client_is_not_replaced() -> None:
         "lancedb.connect('memory://x').list_tables(); print('ok')"
     )
     run = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.stdout.strip() == "ok", run.stderr
 
@@ -46,7 +52,9 @@ HEAVY = (
 
 
 @pytest.mark.parametrize("function", ["ingest", "search", "cleanup"])
-def test_a_function_loads_no_heavy_library_before_it_calls_one(function: str) -> None:
+def test_a_function_loads_no_heavy_library_before_it_calls_one(
+    function: str,
+) -> None:
     script = f"import sys, functions.{function}.app; print([name for name in {HEAVY} if name in sys.modules])"
     here = {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
     run = subprocess.run(
@@ -97,7 +105,10 @@ def test_the_command_line_loads_nothing_that_a_search_does_not_need(
         f"print([name for name in {UNUSED_BY_SEARCH} if name in sys.modules])"
     )
     Memory.open(tmp_path).remember("Dana moved to Lisbon.")
-    here = {"PYTHONPATH": str(PROJECT / "shared"), "VARVE_STORE": str(tmp_path)}
+    here = {
+        "PYTHONPATH": str(PROJECT / "shared"),
+        "VARVE_STORE": str(tmp_path),
+    }
     run = subprocess.run(
         [sys.executable, "-c", script, *options],
         capture_output=True,

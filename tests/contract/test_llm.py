@@ -31,7 +31,9 @@ DIARY = "Dear diary, the safe opens with 7-2-9."
 
 
 class Weather(BaseModel):
-    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
+    model_config = ConfigDict(
+        json_schema_extra={"additionalProperties": False}
+    )
 
     sky: Literal["blue", "grey"]
     degrees: float
@@ -67,16 +69,21 @@ def ask(llm: OpenAILLM) -> Weather:
 
 def formats(server: ModelServer) -> list[str | None]:
     return [
-        (chat.body.get("response_format") or {}).get("type") for chat in server.chats
+        (chat.body.get("response_format") or {}).get("type")
+        for chat in server.chats
     ]
 
 
-def scripted(*replies: str | dict[str, Any]) -> Callable[[Any], str | dict[str, Any]]:
+def scripted(
+    *replies: str | dict[str, Any],
+) -> Callable[[Any], str | dict[str, Any]]:
     rest = iter(replies)
     return lambda _: next(rest)
 
 
-def refusal(param: str | None, code: str | None = None, status: int = 400) -> Fault:
+def refusal(
+    param: str | None, code: str | None = None, status: int = 400
+) -> Fault:
     error = {
         "message": f"{DIARY} {KEY}",
         "type": "invalid_request_error",
@@ -86,7 +93,9 @@ def refusal(param: str | None, code: str | None = None, status: int = 400) -> Fa
     return Fault(status, body=json.dumps({"error": error}).encode())
 
 
-def completion(message: dict[str, Any] | None, finish_reason: str = "stop") -> Fault:
+def completion(
+    message: dict[str, Any] | None, finish_reason: str = "stop"
+) -> Fault:
     choices = (
         []
         if message is None
@@ -109,12 +118,19 @@ class TestAsking:
         assert body["temperature"] == 0
         assert body["response_format"]["json_schema"]["strict"] is True
         assert (
-            body["response_format"]["json_schema"]["schema"]["additionalProperties"]
+            body["response_format"]["json_schema"]["schema"][
+                "additionalProperties"
+            ]
             is False
         )
-        assert [message["role"] for message in body["messages"]] == ["system", "user"]
+        assert [message["role"] for message in body["messages"]] == [
+            "system",
+            "user",
+        ]
 
-    def test_counts_the_tokens_of_every_answer(self, server: ModelServer) -> None:
+    def test_counts_the_tokens_of_every_answer(
+        self, server: ModelServer
+    ) -> None:
         server.reply = scripted("{}", FINE, FINE)
         llm = model_of(server)
         assert ModelUsage.of(llm.meter.total) == ModelUsage()
@@ -129,7 +145,9 @@ class TestAsking:
     def test_builds_no_client_before_the_first_call(self) -> None:
         assert OpenAILLM("m", api_key=None, base_url="nowhere").model == "m"
 
-    def test_the_extraction_schema_is_one_that_strict_mode_accepts(self) -> None:
+    def test_the_extraction_schema_is_one_that_strict_mode_accepts(
+        self,
+    ) -> None:
         for shape in _objects_of(ExtractReply.model_json_schema()):
             assert shape["additionalProperties"] is False
             assert shape["required"] == list(shape["properties"])
@@ -152,16 +170,21 @@ class TestFormats:
         )
 
     @pytest.mark.parametrize("status", [400, 404, 422])
-    def test_falls_back_to_words_alone(self, server: ModelServer, status: int) -> None:
+    def test_falls_back_to_words_alone(
+        self, server: ModelServer, status: int
+    ) -> None:
         llm = model_of(server)
         server.fail_next(
-            refusal("response_format", status=status), refusal("response_format.type")
+            refusal("response_format", status=status),
+            refusal("response_format.type"),
         )
         assert ask(llm) == ask(llm)
         assert formats(server) == ["json_schema", "json_object", None, None]
         assert '"degrees"' in prompt(server.chats[3].body)
 
-    def test_gives_up_when_even_words_are_refused(self, server: ModelServer) -> None:
+    def test_gives_up_when_even_words_are_refused(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(*[refusal(None)] * 3)
         with pytest.raises(Rejected):
             ask(model_of(server))
@@ -212,7 +235,9 @@ class TestReplies:
         self, server: ModelServer, words: str
     ) -> None:
         server.reply = scripted(
-            words.replace("{}", json.dumps(FINE)).replace("{{", "{").replace("}}", "}")
+            words.replace("{}", json.dumps(FINE))
+            .replace("{{", "{")
+            .replace("}}", "}")
         )
         assert ask(model_of(server)).sky == "blue"
         assert len(server.chats) == 1
@@ -240,16 +265,21 @@ class TestReplies:
         assert len(server.chats) == 2
 
     @pytest.mark.parametrize(
-        "words", ["", "No.", "{", '{"sky": "blue", "degrees"', "[1]", "{}" * 500]
+        "words",
+        ["", "No.", "{", '{"sky": "blue", "degrees"', "[1]", "{}" * 500],
     )
     def test_repairs_what_is_no_object_at_all(
         self, server: ModelServer, words: str
     ) -> None:
         server.reply = scripted(words, FINE)
         assert ask(model_of(server)).sky == "blue"
-        assert all(message["content"] for message in server.chats[1].body["messages"])
+        assert all(
+            message["content"] for message in server.chats[1].body["messages"]
+        )
 
-    @pytest.mark.parametrize("words", ["[" * 100_000, '{"a":' * 5_000, "{" * 5_000])
+    @pytest.mark.parametrize(
+        "words", ["[" * 100_000, '{"a":' * 5_000, "{" * 5_000]
+    )
     def test_survives_nesting_without_end(
         self, server: ModelServer, words: str
     ) -> None:
@@ -260,15 +290,21 @@ class TestReplies:
         ("fault", "reason"),
         [
             (
-                completion({"role": "assistant", "content": None, "refusal": DIARY}),
+                completion(
+                    {"role": "assistant", "content": None, "refusal": DIARY}
+                ),
                 "refused",
             ),
             (
-                completion({"role": "assistant", "content": None}, "content_filter"),
+                completion(
+                    {"role": "assistant", "content": None}, "content_filter"
+                ),
                 "refused",
             ),
             (
-                completion({"role": "assistant", "content": '{"sky": "bl'}, "length"),
+                completion(
+                    {"role": "assistant", "content": '{"sky": "bl'}, "length"
+                ),
                 "finish_reason length",
             ),
         ],
@@ -294,7 +330,9 @@ class TestReplies:
             Fault(200, body=b'{"choices": [{"ind'),
             Fault(200, body=b"null"),
             Fault(200, body=b"\xff\xfe\x00"),
-            Fault(200, {"Content-Type": "text/html"}, body=b"<html>busy</html>"),
+            Fault(
+                200, {"Content-Type": "text/html"}, body=b"<html>busy</html>"
+            ),
         ],
     )
     def test_takes_an_answer_without_a_reply_for_an_outage(
@@ -326,9 +364,15 @@ class TestErrors:
 
     def test_every_error_of_the_client_is_translated(self) -> None:
         public = [getattr(openai, name) for name in openai.__all__]
-        errors = [e for e in public if isinstance(e, type) and issubclass(e, Exception)]
+        errors = [
+            e
+            for e in public
+            if isinstance(e, type) and issubclass(e, Exception)
+        ]
         assert openai.APIStatusError in errors
-        foreign = {e.__name__ for e in errors if not issubclass(e, openai.OpenAIError)}
+        foreign = {
+            e.__name__ for e in errors if not issubclass(e, openai.OpenAIError)
+        }
         assert foreign <= {"InvalidWebhookSignatureError"}, (
             "the adapter translates OpenAIError and below"
         )
@@ -371,7 +415,9 @@ class TestErrors:
             "code": 403,
             "metadata": {"reasons": ["violence"], "flagged_input": DIARY},
         }
-        server.fail_next(Fault(403, body=json.dumps({"error": error}).encode()))
+        server.fail_next(
+            Fault(403, body=json.dumps({"error": error}).encode())
+        )
         with pytest.raises(Rejected) as raised:
             ask(model_of(server))
         assert "diary" not in str(raised.value)
@@ -413,7 +459,9 @@ class TestPatience:
         assert time.monotonic() - began >= 0.3
         assert len(server.chats) == 2
 
-    def test_leaves_an_absurd_wait_to_the_queue(self, server: ModelServer) -> None:
+    def test_leaves_an_absurd_wait_to_the_queue(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(rate_limited(86_400))
         began = time.monotonic()
         with pytest.raises(Retryable, match="429"):
@@ -439,7 +487,9 @@ class TestPatience:
             with pytest.raises(Retryable, match=r"127\.0\.0\.1"):
                 ask(model_of(server, base_url=url))
 
-    def test_nothing_is_remembered_of_an_outage(self, server: ModelServer) -> None:
+    def test_nothing_is_remembered_of_an_outage(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(Fault(500, NO_RETRY))
         llm = model_of(server)
         with pytest.raises(Retryable):

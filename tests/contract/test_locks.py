@@ -45,7 +45,9 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> list[Locks]:
     return [DirectoryLocks(tmp_path) for _ in range(2)]
 
 
-def test_two_threads_never_hold_one_name_together(clients: list[Locks]) -> None:
+def test_two_threads_never_hold_one_name_together(
+    clients: list[Locks],
+) -> None:
     count = [0]
 
     def add(locks: Locks) -> None:
@@ -81,12 +83,18 @@ def test_two_threads_that_take_many_names_do_not_wait_for_each_other_forever(
 def test_a_store_can_be_held_inside_a_conversation_of_the_same_name(
     clients: list[Locks],
 ) -> None:
-    with clients[0].hold("ingest", ["name"]), clients[1].hold("write", ["name"]):
+    with (
+        clients[0].hold("ingest", ["name"]),
+        clients[1].hold("write", ["name"]),
+    ):
         pass
 
 
 def test_an_error_inside_frees_the_name(clients: list[Locks]) -> None:
-    with pytest.raises(ValueError, match="inside"), clients[0].hold("write", ["s"]):
+    with (
+        pytest.raises(ValueError, match="inside"),
+        clients[0].hold("write", ["s"]),
+    ):
         raise ValueError("inside")
     with clients[1].hold("write", ["s"]):
         pass
@@ -104,7 +112,9 @@ def test_two_processes_never_hold_one_name_together(tmp_path: Path) -> None:
 
 def test_a_process_that_dies_frees_the_name(tmp_path: Path) -> None:
     died = subprocess.run(
-        [sys.executable, "-c", DIE, str(tmp_path)], env=ENVIRONMENT, check=False
+        [sys.executable, "-c", DIE, str(tmp_path)],
+        env=ENVIRONMENT,
+        check=False,
     )
     assert died.returncode == 9
     with DirectoryLocks(tmp_path).hold("write", ["store"]):

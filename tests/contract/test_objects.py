@@ -54,8 +54,12 @@ def s3(_: Path) -> Callable[[], Objects]:
     return lambda: s3_objects(BUCKET, prefix)
 
 
-@pytest.fixture(params=[in_memory, directory, s3], ids=["memory", "directory", "s3"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Objects]:
+@pytest.fixture(
+    params=[in_memory, directory, s3], ids=["memory", "directory", "s3"]
+)
+def opened(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Callable[[], Objects]:
     """Open the same store again, as another process would."""
     if request.param is s3:
         request.getfixturevalue("moto")
@@ -121,7 +125,9 @@ class TestReadingAndWriting:
             tags.add(etag_of(objects, "a"))
         assert len(tags) == 50
 
-    def test_keys_may_hold_every_character_of_an_id(self, objects: Objects) -> None:
+    def test_keys_may_hold_every_character_of_an_id(
+        self, objects: Objects
+    ) -> None:
         keys = [
             "A.b_c-9/x",
             "a.b_c-9/x",
@@ -133,7 +139,9 @@ class TestReadingAndWriting:
         ]
         for key in keys:
             objects.put(key, key.encode())
-        assert [data_of(objects, key) for key in keys] == [key.encode() for key in keys]
+        assert [data_of(objects, key) for key in keys] == [
+            key.encode() for key in keys
+        ]
 
 
 class TestConditionalPut:
@@ -148,7 +156,9 @@ class TestConditionalPut:
         assert not objects.put_if("a", b"mine", None)
         assert data_of(objects, "a") == b"theirs"
 
-    def test_replaces_the_version_that_was_read(self, objects: Objects) -> None:
+    def test_replaces_the_version_that_was_read(
+        self, objects: Objects
+    ) -> None:
         objects.put("a", b"one")
         assert objects.put_if("a", b"two", etag_of(objects, "a"))
         assert data_of(objects, "a") == b"two"
@@ -191,7 +201,9 @@ class TestConditionalPut:
             key = f"race/{number}"
             winners = race(
                 opened,
-                lambda objects, me, key=key: objects.put_if(key, b"by %d" % me, None),
+                lambda objects, me, key=key: objects.put_if(
+                    key, b"by %d" % me, None
+                ),
             )
             assert len(winners) == 1
             assert data_of(opened(), key) == b"by %d" % winners[0]
@@ -222,7 +234,9 @@ class TestConditionalPut:
                     stored = objects.get("counter")
                     assert stored is not None
                     # The writer's mark, for equal bytes would count as one's own lost acknowledgement.
-                    value = b"%04d" % (int(stored.data[:4]) + 1) + os.urandom(4)
+                    value = b"%04d" % (int(stored.data[:4]) + 1) + os.urandom(
+                        4
+                    )
                     if objects.put_if("counter", value, stored.etag):
                         break
             return True
@@ -232,7 +246,9 @@ class TestConditionalPut:
 
 
 def race(
-    opened: Callable[[], Objects], act: Callable[[Objects, int], bool], threads: int = 4
+    opened: Callable[[], Objects],
+    act: Callable[[Objects, int], bool],
+    threads: int = 4,
 ) -> list[int]:
     """Run threads together, each with its own store; return those whose call is True."""
     start = Barrier(threads)
@@ -243,7 +259,9 @@ def race(
         return act(objects, me)
 
     with ThreadPoolExecutor(threads) as pool:
-        return [me for me, won in enumerate(pool.map(run, range(threads))) if won]
+        return [
+            me for me, won in enumerate(pool.map(run, range(threads))) if won
+        ]
 
 
 class TestListing:
@@ -260,22 +278,30 @@ class TestListing:
             objects.put(key, b"1")
         assert [info.key for info in objects.list("a")] == ["a/x"]
 
-    def test_an_object_is_not_below_its_own_key(self, objects: Objects) -> None:
+    def test_an_object_is_not_below_its_own_key(
+        self, objects: Objects
+    ) -> None:
         objects.put("a/b", b"1")
         assert list(objects.list("a/b")) == []
 
-    def test_a_listing_has_the_size_and_an_aware_time(self, objects: Objects) -> None:
+    def test_a_listing_has_the_size_and_an_aware_time(
+        self, objects: Objects
+    ) -> None:
         objects.put("a/b", b"12345")
         (info,) = objects.list("a")
         assert info.size == 5
         assert info.last_modified.tzinfo is not None
 
-    def test_a_prefix_without_objects_lists_nothing(self, objects: Objects) -> None:
+    def test_a_prefix_without_objects_lists_nothing(
+        self, objects: Objects
+    ) -> None:
         assert list(objects.list("a")) == []
         objects.put("b/c", b"1")
         assert list(objects.list("a")) == []
 
-    def test_lists_more_objects_than_one_page_holds(self, objects: Objects) -> None:
+    def test_lists_more_objects_than_one_page_holds(
+        self, objects: Objects
+    ) -> None:
         keys = [f"a/{number:04d}" for number in range(1_050)]
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda key: objects.put(key, b""), keys))
@@ -300,7 +326,8 @@ class TestDeletingAndFolders:
         for key in ("a/old", "a/older", "a/other"):
             objects.put(key, b"x")
         objects.exchange(
-            [f"a/new-{number}" for number in range(3)], ["a/old", "a/older", "a/never"]
+            [f"a/new-{number}" for number in range(3)],
+            ["a/old", "a/older", "a/never"],
         )
         assert [info.key for info in objects.list("a")] == [
             "a/new-0",
@@ -313,7 +340,13 @@ class TestDeletingAndFolders:
     def test_folders_are_the_names_that_have_objects_below_them(
         self, objects: Objects
     ) -> None:
-        for key in ("v/w1/a/x", "v/w1/b/x", "v/w1/b/y/z", "v/w2/c/x", "v/w1/file"):
+        for key in (
+            "v/w1/a/x",
+            "v/w1/b/x",
+            "v/w1/b/y/z",
+            "v/w2/c/x",
+            "v/w1/file",
+        ):
             objects.put(key, b"x")
         assert list(objects.folders("v/w1")) == ["a", "b"]
         assert list(objects.folders("v")) == ["w1", "w2"]
@@ -321,7 +354,9 @@ class TestDeletingAndFolders:
 
 
 class TestDirectory:
-    def test_reading_does_not_create_the_directory(self, tmp_path: Path) -> None:
+    def test_reading_does_not_create_the_directory(
+        self, tmp_path: Path
+    ) -> None:
         root = tmp_path / "store"
         objects = local_objects(root)
         assert objects.get("a/b") is None
@@ -339,7 +374,9 @@ class TestDirectory:
         local_objects(tmp_path / "some" / "where").put("a/b", b"1")
         assert (tmp_path / "some" / "where" / "a" / "b").read_bytes() == b"1"
 
-    def test_a_file_in_place_of_the_directory_is_refused(self, tmp_path: Path) -> None:
+    def test_a_file_in_place_of_the_directory_is_refused(
+        self, tmp_path: Path
+    ) -> None:
         (tmp_path / "store").write_text("not a directory")
         with pytest.raises(Misconfigured, match=r"store: is a file"):
             local_objects(tmp_path / "store")
@@ -405,7 +442,9 @@ class _FakeS3Handler(LoopbackHandler):
             "Last-Modified": "Sat, 01 Aug 2026 00:00:00 GMT",
         }
         self.answer(
-            self._owner.status or 200, b"" if self._owner.status else body, headers
+            self._owner.status or 200,
+            b"" if self._owner.status else body,
+            headers,
         )
 
     @property
@@ -420,7 +459,9 @@ class TestS3:
         with FakeS3() as server:
             point_aws_at(f"http://{server.address}", monkeypatch)
             for _ in range(3):
-                with pytest.raises(Misconfigured, match="If-None-Match") as raised:
+                with pytest.raises(
+                    Misconfigured, match="If-None-Match"
+                ) as raised:
                     require_conditional_put(
                         s3_objects(BUCKET, "p"), f"http://{server.address}"
                     )
@@ -433,16 +474,18 @@ class TestS3:
         prefix = next(prefixes)
         for _ in range(3):
             require_conditional_put(s3_objects(BUCKET, prefix), moto)
-        assert [info.key for info in s3_objects(BUCKET, prefix).list("probe")] == [
-            PROBE_KEY
-        ]
+        assert [
+            info.key for info in s3_objects(BUCKET, prefix).list("probe")
+        ] == [PROBE_KEY]
 
     def test_concurrent_probes_all_accept_the_server(self, moto: str) -> None:
         for _ in range(5):
             prefix = next(prefixes)
             passed = race(
                 lambda prefix=prefix: s3_objects(BUCKET, prefix),
-                lambda objects, _: require_conditional_put(objects, moto) is None,
+                lambda objects, _: (
+                    require_conditional_put(objects, moto) is None
+                ),
             )
             assert passed == [0, 1, 2, 3]
 
@@ -460,7 +503,10 @@ class TestS3:
             assert data_of(objects, "a/b") == b"2"
 
     def test_a_prefix_does_not_see_other_prefixes(self, moto: str) -> None:
-        ours, theirs = s3_objects(BUCKET, "one"), s3_objects(BUCKET, "one-more")
+        ours, theirs = (
+            s3_objects(BUCKET, "one"),
+            s3_objects(BUCKET, "one-more"),
+        )
         theirs.put("a/b", b"theirs")
         assert ours.get("a/b") is None
         assert list(ours.list("a")) == []
@@ -478,7 +524,9 @@ class TestS3:
                 lambda: objects.put("a/b", b"1"),
                 lambda: objects.put_if("a/b", b"1", None),
             ):
-                with pytest.raises(Misconfigured, match="no permission for a/b"):
+                with pytest.raises(
+                    Misconfigured, match="no permission for a/b"
+                ):
                     act()
 
     def test_a_bucket_in_another_region_is_misconfigured(
@@ -489,7 +537,9 @@ class TestS3:
             with pytest.raises(Misconfigured, match="another region"):
                 s3_objects("a-bucket", "").get("a")
 
-    def test_an_outage_is_retryable(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_outage_is_retryable(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         server = FakeS3()
         server.close()
         point_aws_at(f"http://{server.address}", monkeypatch)
@@ -498,7 +548,10 @@ class TestS3:
 
     def test_a_missing_bucket_is_not_an_empty_store(self, moto: str) -> None:
         missing = s3_objects("no-such-bucket", "p")
-        for ask in (lambda: missing.put("a/b", b"1"), lambda: list(missing.list("a"))):
+        for ask in (
+            lambda: missing.put("a/b", b"1"),
+            lambda: list(missing.list("a")),
+        ):
             with pytest.raises(Misconfigured, match="no such bucket"):
                 ask()
 
@@ -515,7 +568,9 @@ class TestOwnCredentials:
             if name.startswith("AWS_"):
                 monkeypatch.delenv(name)
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+        monkeypatch.setenv(
+            "AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials")
+        )
         monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
         return tmp_path
 
@@ -535,7 +590,9 @@ class TestOwnCredentials:
     def test_without_credentials_the_error_names_the_settings(
         self, at_home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        with pytest.raises(Misconfigured, match="AWS_PROFILE, or AWS_ACCESS_KEY_ID"):
+        with pytest.raises(
+            Misconfigured, match="AWS_PROFILE, or AWS_ACCESS_KEY_ID"
+        ):
             s3_objects(BUCKET, "")
         monkeypatch.setenv("AWS_PROFILE", "nobody")
         with pytest.raises(Misconfigured, match="nobody"):

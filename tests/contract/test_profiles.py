@@ -15,12 +15,20 @@ import pytest
 from tests.support.builders import MORNING
 from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.json_profiles import MAX_PROFILE_RACES, JsonProfiles, profile_path
+from varve.adapters.json_profiles import (
+    MAX_PROFILE_RACES,
+    JsonProfiles,
+    profile_path,
+)
 from varve.adapters.objects.store import local_objects, s3_objects
 from varve.domain.damage import Damaged
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import ProfileEntry, select_current_entries, sort_entries
+from varve.domain.profile import (
+    ProfileEntry,
+    select_current_entries,
+    sort_entries,
+)
 from varve.ports.objects import Objects, StoredObject
 
 SCOPE = Scope("acme", "support")
@@ -50,7 +58,14 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
 
 def said(value: str, number: int = 0, **given: object) -> ProfileEntry:
     entry = ProfileEntry(
-        "u-42", "preferences", value, MORNING, MORNING, "c-1", (f"m{number}",), "Dana"
+        "u-42",
+        "preferences",
+        value,
+        MORNING,
+        MORNING,
+        "c-1",
+        (f"m{number}",),
+        "Dana",
     )
     return replace(entry, **given)  # type: ignore[arg-type]
 
@@ -119,17 +134,21 @@ def test_invariant_4_concurrent_writers_lose_nothing(opened: Opener) -> None:
 
 
 def test_erase_removes_entries_and_empty_profiles(opened: Opener) -> None:
-    JsonProfiles(opened()).apply(SCOPE, "auth0|42", [said("tea", user_id="auth0|42")])
+    JsonProfiles(opened()).apply(
+        SCOPE, "auth0|42", [said("tea", user_id="auth0|42")]
+    )
     stored = opened().get(profile_path(SCOPE, "auth0|42"))
     assert stored is not None
     document = json.loads(stored.data)
     assert document["userId"] == "auth0|42"
-    assert [(e["conversationId"], e["messageIds"]) for e in document["entries"]] == [
-        ("c-1", ["m0"])
-    ]
+    assert [
+        (e["conversationId"], e["messageIds"]) for e in document["entries"]
+    ] == [("c-1", ["m0"])]
 
 
-def test_an_invalid_id_is_refused_before_any_path_is_built(opened: Opener) -> None:
+def test_an_invalid_id_is_refused_before_any_path_is_built(
+    opened: Opener,
+) -> None:
     for user_id in ("", "a/b", "..", "a b"):
         with pytest.raises(Rejected, match="userId"):
             JsonProfiles(opened()).apply(SCOPE, user_id, [said("tea")])
@@ -151,7 +170,9 @@ def test_a_writer_that_loses_every_race_raises_retryable() -> None:
         JsonProfiles(AlwaysLate()).apply(SCOPE, "u-42", entries)
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"entries": [{}]}'])
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"{}", b'{"entries": [{}]}']
+)
 def test_every_method_names_a_damaged_profile(data: bytes) -> None:
     objects = InMemoryObjects()
     profiles, key = JsonProfiles(objects), profile_path(SCOPE, "u-42")

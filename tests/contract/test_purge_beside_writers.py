@@ -10,7 +10,11 @@ from threading import Condition, Event
 
 import pytest
 
-from tests.contract.test_concurrent_writers import MODEL, objects_at, records_at
+from tests.contract.test_concurrent_writers import (
+    MODEL,
+    objects_at,
+    records_at,
+)
 from tests.support.builders import ACME, a_record, embedded
 from tests.support.s3 import s3_server
 from varve.adapters.lance_cache.inspection import LanceInspector
@@ -49,7 +53,9 @@ class Busy:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         with ThreadPoolExecutor(WRITERS) as pool:
-            self._running = [pool.submit(self._write, n) for n in range(WRITERS)]
+            self._running = [
+                pool.submit(self._write, n) for n in range(WRITERS)
+            ]
             try:
                 yield
             finally:
@@ -75,7 +81,9 @@ class Busy:
         while not self._stop.is_set():
             text = f"Writer {number} says {turn}."
             try:
-                records.upsert(ACME, Grain.WORKING, embedded(a_record(text)), MODEL)
+                records.upsert(
+                    ACME, Grain.WORKING, embedded(a_record(text)), MODEL
+                )
             except Retryable:
                 continue  # lost every race against the other writers; it tries again
             turn += 1
@@ -94,7 +102,9 @@ def test_a_purge_ends_beside_busy_writers_and_they_go_on(
     busy = Busy(root, tmp_path)
     with busy.at_work():
         busy.await_commits(6)
-        deleted = purger.delete(ACME, Grain.WORKING, [one.id for one in doomed])
+        deleted = purger.delete(
+            ACME, Grain.WORKING, [one.id for one in doomed]
+        )
         busy.await_commits(6)
     purger.finish()
     assert deleted == len(DOOMED)

@@ -58,7 +58,9 @@ def received(sqs: Any, url: str) -> list[dict[str, Any]]:
         if not answer.get("Messages"):
             return messages
         for message in answer["Messages"]:
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            sqs.delete_message(
+                QueueUrl=url, ReceiptHandle=message["ReceiptHandle"]
+            )
             messages.append(message)
 
 
@@ -107,7 +109,9 @@ class TestSending:
     def test_a_message_keeps_its_body_its_group_and_its_deduplication_id(
         self, sqs: Any, queue: SqsQueue
     ) -> None:
-        body = json.dumps({"text": "¿Cuándo? 'x' \"y\" \\ 😀\n"}, ensure_ascii=False)
+        body = json.dumps(
+            {"text": "¿Cuándo? 'x' \"y\" \\ 😀\n"}, ensure_ascii=False
+        )
         queue.send(body, group="acme:support:c-1", deduplication_id="a" * 64)
         (message,) = received(sqs, queue.url)
         assert message["Body"] == body
@@ -139,7 +143,9 @@ class TestSending:
     ) -> None:
         queues = SessionQueues(None, None, no_writer, LOCKS)
         for number in range(3):
-            queues.ingest.send(str(number), group="g", deduplication_id=f"d-{number}")
+            queues.ingest.send(
+                str(number), group="g", deduplication_id=f"d-{number}"
+            )
         taken = queues.take()
         assert taken == [Delivery(f"d-{n}", str(n), "g") for n in range(3)]
         assert queues.take() == []
@@ -153,7 +159,9 @@ class TestSending:
         with pytest.raises(Misconfigured, match="VARVE_INGEST_QUEUE_URL"):
             queues.require_taken()
 
-    def test_with_queues_nothing_waits_in_the_process(self, queue: SqsQueue) -> None:
+    def test_with_queues_nothing_waits_in_the_process(
+        self, queue: SqsQueue
+    ) -> None:
         queues = SessionQueues(queue, queue, no_writer, LOCKS)
         assert queues.take() is None
         assert queues.delivers_writes
@@ -197,7 +205,8 @@ class TestFaults:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             monkeypatch.setenv(
-                "AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}"
+                "AWS_ENDPOINT_URL",
+                f"http://127.0.0.1:{unused.getsockname()[1]}",
             )
             monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
             away = SqsQueue(queue.url)
@@ -205,7 +214,9 @@ class TestFaults:
                 away.send("words", group="g", deduplication_id="d")
             away.client.close()
 
-    def test_a_queue_without_dead_letters_is_misconfigured(self, sqs: Any) -> None:
+    def test_a_queue_without_dead_letters_is_misconfigured(
+        self, sqs: Any
+    ) -> None:
         url = sqs.create_queue(
             QueueName=f"{next(names)}.fifo", Attributes={"FifoQueue": "true"}
         )["QueueUrl"]
@@ -236,23 +247,32 @@ class TestDeadLetters:
                 (m["Body"], reasons(m)["errorType"]) for m in dead(sqs, queue)
             ]
         memory = InMemoryDeadLetters()
-        return memory, lambda: [(d.body, type(e).__name__) for d, e in memory.letters]
+        return memory, lambda: [
+            (d.body, type(e).__name__) for d, e in memory.letters
+        ]
 
     def test_keep_the_message_and_its_error(
         self, kept: tuple[DeadLetters, Callable[[], list[tuple[str, str]]]]
     ) -> None:
         letters, bodies = kept
         letters.send(
-            Delivery("m-1", "one", "g"), Rejected("messages[0].role", "is missing")
+            Delivery("m-1", "one", "g"),
+            Rejected("messages[0].role", "is missing"),
         )
-        letters.send(Delivery("m-2", "two", "g"), Misconfigured("VARVE_LLM: is wrong"))
+        letters.send(
+            Delivery("m-2", "two", "g"), Misconfigured("VARVE_LLM: is wrong")
+        )
         assert bodies() == [("one", "Rejected"), ("two", "Misconfigured")]
 
     def test_carry_type_reason_field_and_the_first_message_id(
         self, sqs: Any, queue: SqsQueue
     ) -> None:
-        delivery = Delivery("m-1", '{"a": 1}', "acme:support:c-1", last_chance=True)
-        SqsDeadLetters(queue).send(delivery, Rejected("messages[0].role", "is missing"))
+        delivery = Delivery(
+            "m-1", '{"a": 1}', "acme:support:c-1", last_chance=True
+        )
+        SqsDeadLetters(queue).send(
+            delivery, Rejected("messages[0].role", "is missing")
+        )
         (message,) = dead(sqs, queue)
         assert message["Body"] == '{"a": 1}'
         assert message["Attributes"]["MessageGroupId"] == "acme:support:c-1"
@@ -276,7 +296,10 @@ class TestDeadLetters:
         ("error", "reason"),
         [
             (Retryable(""), None),
-            (Rejected("f", "ü" * 5_000), "f: " + "ü" * (MAX_ATTRIBUTE_CHARACTERS - 3)),
+            (
+                Rejected("f", "ü" * 5_000),
+                "f: " + "ü" * (MAX_ATTRIBUTE_CHARACTERS - 3),
+            ),
             (ValueError("\n 😀 'x'"), "\n 😀 'x'"),
         ],
     )
@@ -290,7 +313,9 @@ class TestDeadLetters:
 
 
 class TestDeliveries:
-    def test_are_the_records_of_an_event_in_their_order(self, queue: SqsQueue) -> None:
+    def test_are_the_records_of_an_event_in_their_order(
+        self, queue: SqsQueue
+    ) -> None:
         given = event(
             ("m-1", "one", "g-1", 1),
             ("m-2", "two", "g-2", 1),
@@ -304,7 +329,12 @@ class TestDeliveries:
 
     @pytest.mark.parametrize(
         ("receives", "last"),
-        [(1, False), (MAX_RECEIVES - 1, False), (MAX_RECEIVES, True), (9, True)],
+        [
+            (1, False),
+            (MAX_RECEIVES - 1, False),
+            (MAX_RECEIVES, True),
+            (9, True),
+        ],
     )
     def test_the_last_receive_is_the_last_chance(
         self, queue: SqsQueue, receives: int, last: bool
@@ -312,7 +342,9 @@ class TestDeliveries:
         (delivery,) = deliveries(event(("m-1", "one", "g", receives)), queue)
         assert delivery.last_chance is last
 
-    def test_the_last_chance_agrees_with_sqs(self, sqs: Any, queue: SqsQueue) -> None:
+    def test_the_last_chance_agrees_with_sqs(
+        self, sqs: Any, queue: SqsQueue
+    ) -> None:
         queue.send("words", group="g", deduplication_id="d")
         seen = []
         for _ in range(MAX_RECEIVES):
@@ -342,18 +374,25 @@ class TestDeliveries:
     def test_the_answer_names_the_messages_to_deliver_again(self) -> None:
         returned = [Delivery("m-2", "two", "g"), Delivery("m-3", "three", "g")]
         assert batch_response(returned) == {
-            "batchItemFailures": [{"itemIdentifier": "m-2"}, {"itemIdentifier": "m-3"}]
+            "batchItemFailures": [
+                {"itemIdentifier": "m-2"},
+                {"itemIdentifier": "m-3"},
+            ]
         }
         assert batch_response([]) == {"batchItemFailures": []}
 
-    def test_the_redrive_policy_is_requested_once(self, queue: SqsQueue) -> None:
+    def test_the_redrive_policy_is_requested_once(
+        self, queue: SqsQueue
+    ) -> None:
         asked: list[str] = []
         for call in ("GetQueueAttributes", "GetQueueUrl"):
             queue.client.meta.events.register(
                 f"before-call.sqs.{call}", lambda **_: asked.append("call")
             )
         for _ in range(3):
-            deliveries(event(("m-1", "one", "g", 1), ("m-2", "two", "g", 1)), queue)
+            deliveries(
+                event(("m-1", "one", "g", 1), ("m-2", "two", "g", 1)), queue
+            )
         assert len(asked) == 1
         assert queue.redrive[0].endswith("-dead.fifo")
         assert queue.redrive[1] == MAX_RECEIVES

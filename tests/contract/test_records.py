@@ -20,12 +20,22 @@ from tests.support.lanes import Hit, hits
 from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.lance_cache.records import LanceRecords
-from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import (
+    lance_options,
+    local_objects,
+    s3_objects,
+)
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store, Vector
+from varve.domain.record import (
+    EmbeddedRecord,
+    MemoryType,
+    Record,
+    Store,
+    Vector,
+)
 from varve.domain.search.query import Filter
 from varve.ports.records import MemoryReader, MemoryWriter
 
@@ -64,8 +74,12 @@ def s3(_: Path) -> Callable[[], Records]:
     )
 
 
-@pytest.fixture(params=[in_memory, directory, s3], ids=["memory", "directory", "s3"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Records]:
+@pytest.fixture(
+    params=[in_memory, directory, s3], ids=["memory", "directory", "s3"]
+)
+def opened(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Callable[[], Records]:
     """Open the same store again, as another process would."""
     if request.param is s3:
         request.getfixturevalue("moto")
@@ -85,7 +99,9 @@ def axis(number: int, sign: float = 1.0) -> Vector:
     return vector
 
 
-def record(id_: str, content: str = "Dana likes tea.", **changes: Any) -> Record:
+def record(
+    id_: str, content: str = "Dana likes tea.", **changes: Any
+) -> Record:
     made = Record(
         id=id_,
         memory_type=MemoryType.FACT,
@@ -109,7 +125,10 @@ def embedded(made: Record, vector: Vector | None = None) -> EmbeddedRecord:
 
 
 def put(
-    records: Records, *made: Record, vector: Vector | None = None, scope: Scope = SCOPE
+    records: Records,
+    *made: Record,
+    vector: Vector | None = None,
+    scope: Scope = SCOPE,
 ) -> int:
     return records.upsert(
         scope, Grain.WORKING, [embedded(one, vector) for one in made], MODEL
@@ -124,19 +143,27 @@ def look(
     limit: int = 50,
 ) -> list[Hit]:
     asked = axis(0) if vector is None else vector
-    return hits(records, SCOPE, text=text, vector=asked, where=where, limit=limit)
+    return hits(
+        records, SCOPE, text=text, vector=asked, where=where, limit=limit
+    )
 
 
 def worded(records: Records, text: str) -> set[str]:
     """Return the ids that the keyword lane finds."""
-    return {candidate.id for candidate in look(records, text) if candidate.keyword > 0}
+    return {
+        candidate.id
+        for candidate in look(records, text)
+        if candidate.keyword > 0
+    }
 
 
 def ids(found: Sequence[Hit | Record]) -> list[str]:
     return [one.id for one in found]
 
 
-def browsed(records: Records, where: Filter = ANY, limit: int = 10_000) -> list[Record]:
+def browsed(
+    records: Records, where: Filter = ANY, limit: int = 10_000
+) -> list[Record]:
     return records.browse(SCOPE, Grain.WORKING, where=where, limit=limit)
 
 
@@ -153,7 +180,9 @@ class TestUpsert:
         self, opened: Callable[[], Records]
     ) -> None:
         full = record(
-            "a", "Órbita — 'quoted' \"twice\" \\ 😀\nand a second line", position=7
+            "a",
+            "Órbita — 'quoted' \"twice\" \\ 😀\nand a second line",
+            position=7,
         )
         sparse = record(
             "b", conversation_id=None, user_id=None, about=None, source_ids=()
@@ -163,7 +192,8 @@ class TestUpsert:
         )
         early = record("d", event_time=datetime(1, 1, 1, tzinfo=UTC))
         late = record(
-            "e", event_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+            "e",
+            event_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
         )
         assert put(opened(), full, sparse, exact, early, late) == 5
         assert stored(opened(), "a", "b", "c", "d", "e") == [
@@ -180,12 +210,15 @@ class TestUpsert:
         first = [record("a"), record("b", "Dana lives in Lisbon.")]
         assert put(records, *first) == 2
         later = [
-            replace(one, created_at=one.created_at + timedelta(days=1)) for one in first
+            replace(one, created_at=one.created_at + timedelta(days=1))
+            for one in first
         ]
         assert put(records, *later) == 0
         assert stored(records, "a", "b") == first
 
-    def test_a_record_with_other_content_is_replaced(self, records: Records) -> None:
+    def test_a_record_with_other_content_is_replaced(
+        self, records: Records
+    ) -> None:
         put(records, record("a"), record("b"))
         changed = record("a", "Dana likes coffee.", importance=0.2)
         assert put(records, changed, record("b")) == 1
@@ -212,7 +245,9 @@ class TestUpsert:
             put(
                 records,
                 first,
-                replace(first, created_at=first.created_at + timedelta(days=1)),
+                replace(
+                    first, created_at=first.created_at + timedelta(days=1)
+                ),
             )
             == 1
         )
@@ -234,7 +269,9 @@ class TestUpsert:
             assert counted(reader) == number + 1
             assert f"r-{number}" in ids(look(reader, "tea"))
 
-    def test_scopes_and_grains_do_not_see_each_other(self, records: Records) -> None:
+    def test_scopes_and_grains_do_not_see_each_other(
+        self, records: Records
+    ) -> None:
         others = [
             Scope("acme", "sales"),
             Scope("acme-2", "support"),
@@ -245,13 +282,17 @@ class TestUpsert:
         daily = embedded(record("a", "secret daily"))
         records.upsert(SCOPE, Grain.DAILY, [daily], MODEL)
         for number, scope in enumerate([SCOPE, *others]):
-            assert ids(hits(records, scope, text="secret", vector=axis(0))) == ["a"]
+            assert ids(
+                hits(records, scope, text="secret", vector=axis(0))
+            ) == ["a"]
             assert records.count(scope, Grain.WORKING, where=ANY) == 1
             (only,) = records.browse(scope, Grain.WORKING, where=ANY, limit=10)
             assert only.content == f"secret {number}"
             (got,) = records.get(scope, Grain.WORKING, ["a"])
             assert got.content == f"secret {number}"
-        assert records.browse(SCOPE, Grain.DAILY, where=ANY, limit=10) == [daily.record]
+        assert records.browse(SCOPE, Grain.DAILY, where=ANY, limit=10) == [
+            daily.record
+        ]
         assert records.count(SCOPE, Grain.WEEKLY, where=ANY) == 0
 
 
@@ -276,13 +317,17 @@ class TestModel:
         assert repr(MODEL) in str(raised.value)
         assert "'other:4'" in str(raised.value)
 
-    @pytest.mark.parametrize("other", ["other:8", "contract:16", "contract-v2:8"])
+    @pytest.mark.parametrize(
+        "other", ["other:8", "contract:16", "contract-v2:8"]
+    )
     def test_invariant_10_a_mismatch_is_an_error_that_names_both_models(
         self, opened: Callable[[], Records], other: str
     ) -> None:
         put(opened(), record("a"))
         dimensions = int(other.rpartition(":")[2])
-        foreign = EmbeddedRecord(record("b"), np.ones(dimensions, dtype=np.float32))
+        foreign = EmbeddedRecord(
+            record("b"), np.ones(dimensions, dtype=np.float32)
+        )
         with pytest.raises(EmbeddingMismatch) as raised:
             opened().upsert(SCOPE, Grain.WORKING, [foreign], other)
         assert repr(MODEL) in str(raised.value)
@@ -295,14 +340,20 @@ class TestModel:
         put(records, record("a"))
         other = Scope("acme", "other")
         foreign = EmbeddedRecord(record("b"), np.ones(16, dtype=np.float32))
-        assert records.upsert(other, Grain.WORKING, [foreign], "other:16").changed == 1
+        assert (
+            records.upsert(other, Grain.WORKING, [foreign], "other:16").changed
+            == 1
+        )
 
 
 class TestSearch:
     def test_unites_the_nearest_with_those_that_share_a_word(
         self, records: Records
     ) -> None:
-        crowd = [record(f"near-{n}", f"something about weather {n}") for n in range(60)]
+        crowd = [
+            record(f"near-{n}", f"something about weather {n}")
+            for n in range(60)
+        ]
         put(records, *crowd, vector=axis(0))
         put(
             records,
@@ -310,7 +361,10 @@ class TestSearch:
             vector=axis(0, -1.0),
         )
         put(records, record("nearest", "nothing in common"), vector=axis(1))
-        found = {c.id: c for c in look(records, "printer ERR-4711", axis(1), limit=5)}
+        found = {
+            c.id: c
+            for c in look(records, "printer ERR-4711", axis(1), limit=5)
+        }
         assert found["nearest"].vector == pytest.approx(1.0, abs=1e-3)
         assert found["nearest"].keyword == 0.0
         assert found["worded"].vector == 0.0
@@ -329,7 +383,10 @@ class TestSearch:
         ("asked", "content"),
         [
             ("ERR-4711", "Build fails: ERR-4711."),
-            ("what does err-4711 mean?", "Build fails (ERR-4711), says the log"),
+            (
+                "what does err-4711 mean?",
+                "Build fails (ERR-4711), says the log",
+            ),
             ("4711", "Build fails with ERR-4711"),
             ("NW-53977", "Your ticket is NW-53977, at a quarter to eight"),
             ("E_1042", '"E_1042" came up'),
@@ -352,11 +409,17 @@ class TestSearch:
     @pytest.mark.parametrize(
         "asked", ["nació", "NACIÓ", "nacio", "¿Cuándo nació?", "cuando nacio"]
     )
-    @pytest.mark.parametrize("said", ["Alma nació el viernes", "alma nacio el viernes"])
+    @pytest.mark.parametrize(
+        "said", ["Alma nació el viernes", "alma nacio el viernes"]
+    )
     def test_finds_spanish_words_with_and_without_their_accents(
         self, records: Records, asked: str, said: str
     ) -> None:
-        put(records, record("alma", said), record("other", "la tarta de La Rosa"))
+        put(
+            records,
+            record("alma", said),
+            record("other", "la tarta de La Rosa"),
+        )
         assert worded(records, asked) == {"alma"}
 
     @pytest.mark.parametrize(
@@ -370,10 +433,18 @@ class TestSearch:
         put(records, record("a"))
         assert ids(look(records, asked)) == ["a"]
 
-    def test_gives_at_most_the_limit_of_each_lane(self, records: Records) -> None:
-        put(records, *[record(f"a-{n}", f"tea {n}") for n in range(30)], vector=axis(1))
+    def test_gives_at_most_the_limit_of_each_lane(
+        self, records: Records
+    ) -> None:
         put(
-            records, *[record(f"b-{n}", f"milk {n}") for n in range(30)], vector=axis(0)
+            records,
+            *[record(f"a-{n}", f"tea {n}") for n in range(30)],
+            vector=axis(1),
+        )
+        put(
+            records,
+            *[record(f"b-{n}", f"milk {n}") for n in range(30)],
+            vector=axis(0),
         )
         found = ids(look(records, "tea", axis(0), limit=7))
         assert len(found) == 14
@@ -383,12 +454,17 @@ class TestSearch:
         self, records: Records
     ) -> None:
         made = [record(f"r-{n:03d}", "tea") for n in range(300)]
-        put(records, *random.Random(4711).sample(made, len(made)), vector=axis(0))
+        put(
+            records,
+            *random.Random(4711).sample(made, len(made)),
+            vector=axis(0),
+        )
         put(records, record("better", "tea tea tea"), vector=axis(0))
         found = ids(look(records, "tea", axis(0), limit=5))
         assert "better" in found
         assert all(
-            ids(look(records, "tea", axis(0), limit=5)) == found for _ in range(3)
+            ids(look(records, "tea", axis(0), limit=5)) == found
+            for _ in range(3)
         )
 
     def test_compares_directions_not_lengths(self, records: Records) -> None:
@@ -401,9 +477,12 @@ class TestSearch:
 
 
 class TestFilters:
-    def test_apply_before_ranking_and_before_the_limit(self, records: Records) -> None:
+    def test_apply_before_ranking_and_before_the_limit(
+        self, records: Records
+    ) -> None:
         crowd = [
-            record(f"crowd-{n}", "tea tea tea", user_id="u-other") for n in range(1_500)
+            record(f"crowd-{n}", "tea tea tea", user_id="u-other")
+            for n in range(1_500)
         ]
         old = [
             record(f"old-{n}", "tea", event_time=T0 - timedelta(days=30))
@@ -421,27 +500,37 @@ class TestFilters:
             "wanted-1",
             "wanted-2",
         ]
-        assert ids(look(records, "unspoken", where=where, limit=1))[0].startswith(
-            "wanted-"
-        )
+        assert ids(look(records, "unspoken", where=where, limit=1))[
+            0
+        ].startswith("wanted-")
         assert len(browsed(records, where, limit=3)) == 3
         assert counted(records, where) == 3
 
-    def test_time_is_half_open_to_the_microsecond(self, records: Records) -> None:
+    def test_time_is_half_open_to_the_microsecond(
+        self, records: Records
+    ) -> None:
         tick = timedelta(microseconds=1)
         put(
-            records, *[record(f"t{n:+d}", event_time=T0 + n * tick) for n in (-1, 0, 1)]
+            records,
+            *[
+                record(f"t{n:+d}", event_time=T0 + n * tick)
+                for n in (-1, 0, 1)
+            ],
         )
         assert ids(browsed(records, Filter(since=T0))) == ["t+1", "t+0"]
         assert ids(browsed(records, Filter(until=T0))) == ["t-1"]
-        assert ids(browsed(records, Filter(since=T0, until=T0 + tick))) == ["t+0"]
+        assert ids(browsed(records, Filter(since=T0, until=T0 + tick))) == [
+            "t+0"
+        ]
         assert sorted(ids(look(records, "tea", where=Filter(since=T0)))) == [
             "t+0",
             "t+1",
         ]
         assert counted(records, Filter(since=T0 + 2 * tick)) == 0
 
-    def test_all_conditions_of_a_filter_apply_together(self, records: Records) -> None:
+    def test_all_conditions_of_a_filter_apply_together(
+        self, records: Records
+    ) -> None:
         put(
             records,
             record("a"),
@@ -453,12 +542,18 @@ class TestFilters:
         assert ids(
             browsed(records, Filter(T0, T0 + timedelta(hours=1), "u-1", "c-1"))
         ) == ["a"]
-        assert sorted(ids(browsed(records, Filter(conversation_id="c-1")))) == [
+        assert sorted(
+            ids(browsed(records, Filter(conversation_id="c-1")))
+        ) == [
             "a",
             "b",
             "d",
         ]
-        assert sorted(ids(browsed(records, Filter(user_id="u-1")))) == ["a", "c", "d"]
+        assert sorted(ids(browsed(records, Filter(user_id="u-1")))) == [
+            "a",
+            "c",
+            "d",
+        ]
         of_two = Filter(users=("u-2", "it's nobody"))
         assert ids(browsed(records, of_two)) == ["b"]
         assert counted(records, of_two) == 1
@@ -477,10 +572,16 @@ class TestFilters:
         )
         where = Filter(unfinished=(day, "2026-03", "2026-Q1"))
         assert sorted(ids(browsed(records, where))) == ["fact", "other"]
-        assert sorted(ids(look(records, "tea", where=where))) == ["fact", "other"]
+        assert sorted(ids(look(records, "tea", where=where))) == [
+            "fact",
+            "other",
+        ]
         assert counted(records, where) == 2
         assert (
-            counted(records, Filter(unfinished=(day, "2026-W09"), user_id="u-1")) == 1
+            counted(
+                records, Filter(unfinished=(day, "2026-W09"), user_id="u-1")
+            )
+            == 1
         )
 
     def test_ids_apply_before_ranking_and_before_the_limit(
@@ -488,7 +589,9 @@ class TestFilters:
     ) -> None:
         put(records, *(record(f"r{number}") for number in range(8)))
         chosen = Filter(ids=frozenset({"r5", "r7", "it's gone"}))
-        assert {one.id for one in look(records, "tea", where=chosen, limit=2)} == {
+        assert {
+            one.id for one in look(records, "tea", where=chosen, limit=2)
+        } == {
             "r5",
             "r7",
         }
@@ -521,14 +624,24 @@ class TestFilters:
     def test_a_hostile_id_is_a_value_like_any_other(
         self, records: Records, hostile: str
     ) -> None:
-        put(records, record("a"), record("b", user_id=None, conversation_id=None))
-        for where in (Filter(user_id=hostile), Filter(conversation_id=hostile)):
+        put(
+            records,
+            record("a"),
+            record("b", user_id=None, conversation_id=None),
+        )
+        for where in (
+            Filter(user_id=hostile),
+            Filter(conversation_id=hostile),
+        ):
             assert look(records, "tea", where=where) == []
             assert browsed(records, where) == []
             assert counted(records, where) == 0
         mine = record("c", user_id=hostile, conversation_id=hostile)
         put(records, mine)
-        for where in (Filter(user_id=hostile), Filter(conversation_id=hostile)):
+        for where in (
+            Filter(user_id=hostile),
+            Filter(conversation_id=hostile),
+        ):
             assert ids(look(records, "tea", where=where)) == ["c"]
             assert browsed(records, where) == [mine]
             assert counted(records, where) == 1
@@ -537,11 +650,16 @@ class TestFilters:
     def test_hostile_record_ids_are_values_too(self, records: Records) -> None:
         put(records, record("a"), record("' OR 1=1 --"), record("\\"))
         assert stored(records, "' OR '1'='1", "a' OR 'a'='a") == []
-        assert ids(stored(records, "' OR 1=1 --", "\\")) == ["' OR 1=1 --", "\\"]
+        assert ids(stored(records, "' OR 1=1 --", "\\")) == [
+            "' OR 1=1 --",
+            "\\",
+        ]
 
 
 class TestReading:
-    def test_browses_the_newest_first_beyond_a_thousand(self, records: Records) -> None:
+    def test_browses_the_newest_first_beyond_a_thousand(
+        self, records: Records
+    ) -> None:
         made = [
             record(f"r-{n:04d}", event_time=T0 + timedelta(minutes=n))
             for n in range(1_250)
@@ -554,7 +672,11 @@ class TestReading:
         assert ids(browsed(records, limit=1_100)) == newest[:1_100]
         assert ids(browsed(records, limit=1)) == newest[:1]
         until = Filter(until=T0 + timedelta(minutes=1_100))
-        assert ids(browsed(records, until, limit=3)) == ["r-1099", "r-1098", "r-1097"]
+        assert ids(browsed(records, until, limit=3)) == [
+            "r-1099",
+            "r-1098",
+            "r-1097",
+        ]
 
     def test_breaks_ties_by_the_later_message_then_by_id(
         self, records: Records
@@ -580,8 +702,13 @@ class TestReading:
         every = [f"r-{n}" for n in reversed(range(1_200))]
         assert ids(stored(records, *every)) == every
 
-    def test_spans_from_the_oldest_to_the_newest(self, records: Records) -> None:
-        ends = (T0 - timedelta(days=400), T0 + timedelta(days=30, microseconds=1))
+    def test_spans_from_the_oldest_to_the_newest(
+        self, records: Records
+    ) -> None:
+        ends = (
+            T0 - timedelta(days=400),
+            T0 + timedelta(days=30, microseconds=1),
+        )
         put(
             records,
             record("a"),
@@ -608,7 +735,10 @@ class TestPeriods:
     def test_counts_the_records_of_each_period(self, records: Records) -> None:
         put(
             records,
-            *(record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 2}") for n in range(5)),
+            *(
+                record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 2}")
+                for n in range(5)
+            ),
         )
         assert records.periods(SCOPE, Grain.WORKING) == {
             "2026-03-01": 3,
@@ -641,7 +771,12 @@ class TestPeriods:
     def test_tallies_all_that_pass_a_filter_without_a_column(
         self, records: Records
     ) -> None:
-        put(records, record("a"), record("b", user_id="u-2"), record("c", user_id=None))
+        put(
+            records,
+            record("a"),
+            record("b", user_id="u-2"),
+            record("c", user_id=None),
+        )
         (one,) = records.tally(SCOPE, Grain.WORKING, (), where=ANY)
         assert (one.key, one.records, one.users) == ((), 3, 2)
         (own,) = records.tally(
@@ -649,13 +784,17 @@ class TestPeriods:
         )
         assert (own.key, own.records) == (("u-2",), 1)
 
-    def test_tallies_of_an_empty_store_are_none(self, records: Records) -> None:
+    def test_tallies_of_an_empty_store_are_none(
+        self, records: Records
+    ) -> None:
         assert records.tally(SCOPE, Grain.WORKING, (), where=ANY) == []
         put(records, record("a"))
         nobody = Filter(user_id="u-9")
         assert records.tally(SCOPE, Grain.WORKING, (), where=nobody) == []
 
-    def test_reads_all_of_one_period_oldest_first(self, records: Records) -> None:
+    def test_reads_all_of_one_period_oldest_first(
+        self, records: Records
+    ) -> None:
         times = [datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (9, 7, 8)]
         made = [
             record(f"a{n}", "tea", period="2026-03-01", event_time=time)
@@ -676,40 +815,62 @@ class TestPeriods:
         written = records.upsert(SCOPE, Grain.WORKING, made, MODEL)
         assert written.changed == 1
         assert (
-            len(records.in_period(SCOPE, Grain.WORKING, "2026-03-01", written.version))
+            len(
+                records.in_period(
+                    SCOPE, Grain.WORKING, "2026-03-01", written.version
+                )
+            )
             == 1
         )
         again = records.upsert(SCOPE, Grain.WORKING, made, MODEL)
         assert again.changed == 0
         assert again.version >= written.version
         with pytest.raises(Retryable):
-            records.in_period(SCOPE, Grain.WORKING, "2026-03-01", again.version + 1)
+            records.in_period(
+                SCOPE, Grain.WORKING, "2026-03-01", again.version + 1
+            )
 
-    def test_reads_a_period_of_more_than_a_thousand(self, records: Records) -> None:
+    def test_reads_a_period_of_more_than_a_thousand(
+        self, records: Records
+    ) -> None:
         put(
             records,
-            *(record(f"a{n}", "tea", period="2026-03-01") for n in range(1_200)),
+            *(
+                record(f"a{n}", "tea", period="2026-03-01")
+                for n in range(1_200)
+            ),
         )
-        assert len(records.in_period(SCOPE, Grain.WORKING, "2026-03-01")) == 1_200
+        assert (
+            len(records.in_period(SCOPE, Grain.WORKING, "2026-03-01")) == 1_200
+        )
 
     def test_deletes_whole_periods_and_says_how_many_records(
         self, records: Records
     ) -> None:
         put(
             records,
-            *(record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 3}") for n in range(9)),
+            *(
+                record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 3}")
+                for n in range(9)
+            ),
         )
         assert (
             records.delete_periods(
-                SCOPE, Grain.WORKING, ["2026-03-01", "2026-03-02", "2026-04-01"]
+                SCOPE,
+                Grain.WORKING,
+                ["2026-03-01", "2026-03-02", "2026-04-01"],
             )
             == 6
         )
         assert records.periods(SCOPE, Grain.WORKING) == {"2026-03-03": 3}
-        assert records.delete_periods(SCOPE, Grain.WORKING, ["2026-03-01"]) == 0
+        assert (
+            records.delete_periods(SCOPE, Grain.WORKING, ["2026-03-01"]) == 0
+        )
         assert records.delete_periods(SCOPE, Grain.DAILY, ["2026-03-01"]) == 0
 
-    def test_deletes_records_by_id_and_says_how_many(self, records: Records) -> None:
+    def test_deletes_records_by_id_and_says_how_many(
+        self, records: Records
+    ) -> None:
         put(records, *(record(f"a{n}", "tea") for n in range(3)))
         assert records.delete(SCOPE, Grain.WORKING, ["a0", "a2", "none"]) == 2
         assert [one.id for one in browsed(records)] == ["a1"]
@@ -722,14 +883,21 @@ class TestPeriods:
         put(
             records,
             *(
-                record(f"a{n}", "tea", created_at=T0 + n * timedelta(microseconds=1))
+                record(
+                    f"a{n}",
+                    "tea",
+                    created_at=T0 + n * timedelta(microseconds=1),
+                )
                 for n in range(3)
             ),
         )
         known_by = (T0 + timedelta(microseconds=1)).astimezone(
             ZoneInfo("America/New_York")
         )
-        assert records.delete(SCOPE, Grain.WORKING, ["a0", "a1", "a2"], known_by) == 2
+        assert (
+            records.delete(SCOPE, Grain.WORKING, ["a0", "a1", "a2"], known_by)
+            == 2
+        )
         assert [one.id for one in browsed(records)] == ["a2"]
 
     def test_a_shorter_version_of_a_message_never_replaces_a_longer_one(
@@ -745,15 +913,21 @@ class TestPeriods:
         )
         assert [one.content for one in browsed(records)] == ["all three"]
 
-    def test_a_summary_never_replaces_a_later_one(self, records: Records) -> None:
+    def test_a_summary_never_replaces_a_later_one(
+        self, records: Records
+    ) -> None:
         summed = replace(
-            record("a", "two facts"), memory_type=MemoryType.SUMMARY, created_at=T0
+            record("a", "two facts"),
+            memory_type=MemoryType.SUMMARY,
+            created_at=T0,
         )
         put(records, summed)
         put(
             records,
             replace(
-                summed, content="one fact", created_at=T0 - timedelta(microseconds=1)
+                summed,
+                content="one fact",
+                created_at=T0 - timedelta(microseconds=1),
             ),
         )
         (kept,) = records.get(SCOPE, Grain.WORKING, ["a"])
@@ -770,9 +944,13 @@ class TestPeriods:
             (kept,) = records.get(SCOPE, Grain.WORKING, ["a"])
             assert kept.content == f"{number} more"
 
-    def test_finds_only_the_requested_memory_types(self, records: Records) -> None:
+    def test_finds_only_the_requested_memory_types(
+        self, records: Records
+    ) -> None:
         put(
-            records, record("a", "tea"), record("b", "tea", memory_type=MemoryType.TURN)
+            records,
+            record("a", "tea"),
+            record("b", "tea", memory_type=MemoryType.TURN),
         )
         turns = Filter(memory_types=("turn",))
         assert (
@@ -795,7 +973,9 @@ class TestErasure:
         ]
         records.upsert(SCOPE, Grain.WORKING, made, MODEL)
         assert (
-            records.delete(SCOPE, Grain.WORKING, [e.record.id for e in made[:-1]])
+            records.delete(
+                SCOPE, Grain.WORKING, [e.record.id for e in made[:-1]]
+            )
             == 1_099
         )
         assert records.count(SCOPE, Grain.WORKING, where=ANY) == 1
@@ -805,7 +985,9 @@ class TestErasure:
     ) -> None:
         assert records.delete(SCOPE, Grain.WORKING, ["r"]) == 0
 
-    def test_remaining_and_later_records_are_found(self, records: Records) -> None:
+    def test_remaining_and_later_records_are_found(
+        self, records: Records
+    ) -> None:
         made = [
             embedded(record("r-maps", "old maps"), axis(0)),
             embedded(record("r-ferns", "young ferns"), axis(1)),
@@ -837,12 +1019,15 @@ def test_invariant_8_a_purged_store_equals_one_without_the_records_file_by_file(
 
     kept = [
         embedded(
-            record(f"r-kept-{number}", f"kept {number}"), axis(number % DIMENSIONS)
+            record(f"r-kept-{number}", f"kept {number}"),
+            axis(number % DIMENSIONS),
         )
         for number in range(4)
     ]
     gone = [
-        embedded(record(f"r-gone-{number}", f"zebrina{number} quoll"), axis(number))
+        embedded(
+            record(f"r-gone-{number}", f"zebrina{number} quoll"), axis(number)
+        )
         for number in range(4)
     ]
     one, other = (
@@ -900,11 +1085,16 @@ def test_invariant_8_a_purge_keeps_its_own_files_though_all_others_are_old(
     (data / "young.lance").write_bytes(b"of a write that is not committed yet")
     assert records.delete(SCOPE, Grain.WORKING, ["r-0"]) == 1
     assert records.delete(SCOPE, Grain.WORKING, []) == 0
-    for opened in (records, LanceRecords(str(tmp_path), local_objects(tmp_path))):
+    for opened in (
+        records,
+        LanceRecords(str(tmp_path), local_objects(tmp_path)),
+    ):
         found = opened.browse(SCOPE, Grain.WORKING, where=ANY, limit=10)
         assert {each.id for each in found} == {"r-1", "r-2"}
     assert (
-        records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-3"))], MODEL).changed
+        records.upsert(
+            SCOPE, Grain.WORKING, [embedded(record("r-3"))], MODEL
+        ).changed
         == 1
     )
 
@@ -916,14 +1106,20 @@ def test_invariant_8_a_purge_beside_a_constant_writer_leaves_no_older_version(
         LanceRecords(str(tmp_path), local_objects(tmp_path)) for _ in range(2)
     )
     records.upsert(
-        SCOPE, Grain.WORKING, [embedded(record("r-0")), embedded(record("gone"))], MODEL
+        SCOPE,
+        Grain.WORKING,
+        [embedded(record("r-0")), embedded(record("gone"))],
+        MODEL,
     )
     numbers, optimize = count(1), LanceTable.optimize
 
     def and_another(table: LanceTable, **given: Any) -> None:
         optimize(table, **given)
         other.upsert(
-            SCOPE, Grain.WORKING, [embedded(record(f"r-{next(numbers)}"))], MODEL
+            SCOPE,
+            Grain.WORKING,
+            [embedded(record(f"r-{next(numbers)}"))],
+            MODEL,
         )
 
     with monkeypatch.context() as patched:

@@ -46,7 +46,11 @@ from varve.adapters.lance_cache.files import (
     version_of,
 )
 from varve.adapters.lance_cache.records import LanceRecords
-from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import (
+    lance_options,
+    local_objects,
+    s3_objects,
+)
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -58,9 +62,13 @@ __all__ = ["moto"]  # the fixture
 
 STORE = f"vectordb/{SCOPE}/working"
 TABLE = f"{STORE}/memories.lance"
-NOW_AND_THEN = Upkeep(max_fragments=4, keep_for=timedelta(seconds=90), max_versions=16)
+NOW_AND_THEN = Upkeep(
+    max_fragments=4, keep_for=timedelta(seconds=90), max_versions=16
+)
 SELDOM = Upkeep()
-AT_ONCE = Upkeep(max_fragments=4, keep_for=timedelta(milliseconds=1), max_versions=2)
+AT_ONCE = Upkeep(
+    max_fragments=4, keep_for=timedelta(milliseconds=1), max_versions=2
+)
 
 
 class Watched:
@@ -83,13 +91,17 @@ class Watched:
         return self._do("get", key, lambda: self.inner.get(key))
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
-        return self._do("get", key, lambda: self.inner.part(key, start, length))
+        return self._do(
+            "get", key, lambda: self.inner.part(key, start, length)
+        )
 
     def put(self, key: str, data: bytes) -> None:
         self._do("put", key, lambda: self.inner.put(key, data))
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
-        return bool(self._do("put_if", key, lambda: self.inner.put_if(key, data, etag)))
+        return bool(
+            self._do("put_if", key, lambda: self.inner.put_if(key, data, etag))
+        )
 
     def delete(self, keys: Iterable[str]) -> None:
         doomed = list(keys)
@@ -99,7 +111,9 @@ class Watched:
         self._do("exchange", "", lambda: self.inner.exchange(fresh, doomed))
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        return iter(self._do("list", prefix, lambda: list(self.inner.list(prefix))))
+        return iter(
+            self._do("list", prefix, lambda: list(self.inner.list(prefix)))
+        )
 
     def folders(self, prefix: str) -> Sequence[str]:
         return self.inner.folders(prefix)
@@ -113,7 +127,9 @@ class Lagging(Watched):
         self.then = list(inner.list("vectordb"))
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        return (info for info in self.then if info.key.startswith(f"{prefix}/"))
+        return (
+            info for info in self.then if info.key.startswith(f"{prefix}/")
+        )
 
 
 class Store:
@@ -127,10 +143,14 @@ class Store:
         """As another process would write."""
         return LanceRecords(str(self.root), self.objects, None, upkeep)
 
-    def open(self, objects: Objects | None = None, **caching: Any) -> LanceRecords:
+    def open(
+        self, objects: Objects | None = None, **caching: Any
+    ) -> LanceRecords:
         """As another process would read, with a replica of its own."""
         given = Caching(self.cache, **caching)
-        return LanceRecords("s3://bucket/root", objects or self.objects, caching=given)
+        return LanceRecords(
+            "s3://bucket/root", objects or self.objects, caching=given
+        )
 
     def watched(self) -> tuple[LanceRecords, Watched]:
         objects = Watched(self.objects)
@@ -142,7 +162,9 @@ class Store:
     def names(self) -> set[str]:
         """The table's files."""
         prefix = f"{TABLE}/"
-        return {info.key.removeprefix(prefix) for info in self.objects.list(TABLE)}
+        return {
+            info.key.removeprefix(prefix) for info in self.objects.list(TABLE)
+        }
 
     def newest(self) -> int:
         return max(
@@ -166,11 +188,16 @@ def in_period(number: int, label: str) -> Any:
     return replace(made, record=replace(made.record, period=label))
 
 
-def as_plain_lancedb_reads_it(store: Store) -> tuple[list[dict[str, Any]], set[str]]:
+def as_plain_lancedb_reads_it(
+    store: Store,
+) -> tuple[list[dict[str, Any]], set[str]]:
     table = store.plain()
     found = table.search().limit(None).to_arrow().sort_by("id").to_pylist()
     worded = (
-        table.search("tea", query_type="fts").limit(100).to_arrow()["id"].to_pylist()
+        table.search("tea", query_type="fts")
+        .limit(100)
+        .to_arrow()["id"]
+        .to_pylist()
     )
     return found, set(worded)
 
@@ -202,19 +229,26 @@ class TestFormat:
         for operation in self.operations():
             operation(writer)
             found, worded = as_plain_lancedb_reads_it(store)
-            records = reader.browse(SCOPE, Grain.WORKING, where=ANY, limit=1_000)
+            records = reader.browse(
+                SCOPE, Grain.WORKING, where=ANY, limit=1_000
+            )
             assert {row["id"]: row["content"] for row in found} == {
                 r.id: r.content for r in records
             }
             assert worded == {r.id for r in records}
             fresh = store.open()
-            assert fresh.browse(SCOPE, Grain.WORKING, where=ANY, limit=1_000) == records
+            assert (
+                fresh.browse(SCOPE, Grain.WORKING, where=ANY, limit=1_000)
+                == records
+            )
 
     def test_a_version_is_its_manifest_and_the_files_that_this_names(
         self, store: Store, tmp_path: Path
     ) -> None:
         """Of a table that LanceDB made and changed by itself, with all its other files gone."""
-        records = LanceRecords(str(store.root), store.objects, upkeep=NOW_AND_THEN)
+        records = LanceRecords(
+            str(store.root), store.objects, upkeep=NOW_AND_THEN
+        )
         for operation in self.operations():
             operation(records)
             expected = as_plain_lancedb_reads_it(store)
@@ -234,11 +268,17 @@ class TestFormat:
                         (store.root / TABLE / name).read_bytes()
                     )
             assert needs.files <= store.names()
-            assert {name for name in needs.files if name.startswith("_indices/")}
+            assert {
+                name for name in needs.files if name.startswith("_indices/")
+            }
             target.rename(target.parent / "memories.lance")
             copied = lancedb.connect(target.parent).open_table("memories")
             assert (
-                copied.search().limit(None).to_arrow().sort_by("id").to_pylist()
+                copied.search()
+                .limit(None)
+                .to_arrow()
+                .sort_by("id")
+                .to_pylist()
                 == expected[0]
             )
             found = (
@@ -252,7 +292,11 @@ class TestFormat:
 
     def test_what_is_no_manifest_is_refused(self) -> None:
         far_away = (
-            b"\x0b\x00\x00\x00\x30" + b"\xff" * 9 + b"\x01" + bytes(12) + b"LANC"
+            b"\x0b\x00\x00\x00\x30"
+            + b"\xff" * 9
+            + b"\x01"
+            + bytes(12)
+            + b"LANC"
         )  # a place past all places
         for data in (
             b"",
@@ -266,7 +310,9 @@ class TestFormat:
 
 
 class TestRoundTrips:
-    def test_a_view_is_one_listing_and_its_reads_are_free(self, store: Store) -> None:
+    def test_a_view_is_one_listing_and_its_reads_are_free(
+        self, store: Store
+    ) -> None:
         writer = store.writer()
         write(writer, 0)
         writer.upsert(SCOPE, Grain.DAILY, [embedded(1)], MODEL)
@@ -356,10 +402,15 @@ class TestUnknownFormat:
     def test_a_manifest_in_an_unknown_format_is_left_to_lancedb_and_counted_once(
         self, moto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        root, objects = "s3://varve-test/unknown", s3_objects("varve-test", "unknown")
+        root, objects = (
+            "s3://varve-test/unknown",
+            s3_objects("varve-test", "unknown"),
+        )
         asked = Watched(objects)
         caching, meter = Caching(tmp_path), Meter()
-        records = LanceRecords(root, asked, lance_options(), None, caching, meter)
+        records = LanceRecords(
+            root, asked, lance_options(), None, caching, meter
+        )
         write(records, 0)
 
         def refuse(manifest: bytes) -> Any:
@@ -416,9 +467,9 @@ class TestFaults:
         self, store: Store
     ) -> None:
         reader = self.a_store_whose_files_vanish_after_its_listing(store)
-        assert reader.at(SCOPE).get(SCOPE, Grain.WORKING, ["r-00000", "r-00001"]) == [
-            embedded(1).record
-        ]
+        assert reader.at(SCOPE).get(
+            SCOPE, Grain.WORKING, ["r-00000", "r-00001"]
+        ) == [embedded(1).record]
 
 
 class TestPurge:
@@ -428,7 +479,9 @@ class TestPurge:
         writer = store.writer()
         secret = replace(
             embedded(1),
-            record=replace(embedded(1).record, content="xyzzy42", period="2026-03-01"),
+            record=replace(
+                embedded(1).record, content="xyzzy42", period="2026-03-01"
+            ),
         )
         write(writer, 0)
         writer.upsert(SCOPE, Grain.WORKING, [secret], MODEL)
@@ -440,7 +493,9 @@ class TestPurge:
         assert not [path for path in files if b"xyzzy42" in path.read_bytes()]
         assert rows(store.open()) == each_once(0, 2)
 
-    def test_the_packs_of_an_earlier_release_go_with_it(self, store: Store) -> None:
+    def test_the_packs_of_an_earlier_release_go_with_it(
+        self, store: Store
+    ) -> None:
         writer = store.writer()
         write(writer, 0)
         store.objects.put(f"{STORE}/packs/{1:020}.zip", b"copies of rows")
@@ -454,7 +509,9 @@ class TestPurge:
         writer, reader = store.writer(), store.open()
         secret = replace(
             embedded(1),
-            record=replace(embedded(1).record, content="xyzzy42", period="2026-03-01"),
+            record=replace(
+                embedded(1).record, content="xyzzy42", period="2026-03-01"
+            ),
         )
         writer.upsert(SCOPE, Grain.WORKING, [secret, embedded(0)], MODEL)
         assert rows(reader) == each_once(0, 1)
@@ -472,7 +529,11 @@ class TestPurge:
         def opened() -> LanceRecords:
             caching = Caching(tmp_path)
             return LanceRecords(
-                "s3://varve-test/anew", objects, lance_options(), SELDOM, caching
+                "s3://varve-test/anew",
+                objects,
+                lance_options(),
+                SELDOM,
+                caching,
             )
 
         writer, reader = opened(), opened()
@@ -496,12 +557,19 @@ class TestPurge:
         write(writer, 0)
         assert rows(reader) == each_once(0)
         version = store.newest()
-        store.objects.delete([info.key for info in store.objects.list("vectordb")])
+        store.objects.delete(
+            [info.key for info in store.objects.list("vectordb")]
+        )
         write(store.writer(SELDOM), 1)
         assert store.newest() == version
         assert rows(reader) == each_once(1)
         assert write(writer, 2) == 1
-        assert rows(writer) == rows(reader) == rows(store.open()) == each_once(1, 2)
+        assert (
+            rows(writer)
+            == rows(reader)
+            == rows(store.open())
+            == each_once(1, 2)
+        )
 
 
 class TestCache:
@@ -519,10 +587,14 @@ class TestCache:
         for _ in range(2):
             for number, scope in enumerate(agents):
                 view = reader.at(scope)
-                (found,) = view.browse(scope, Grain.WORKING, where=ANY, limit=10)
+                (found,) = view.browse(
+                    scope, Grain.WORKING, where=ANY, limit=10
+                )
                 assert found.id == f"r-{number:05d}"
                 held = sum(
-                    path.stat().st_size for path in taken.rglob("*") if path.is_file()
+                    path.stat().st_size
+                    for path in taken.rglob("*")
+                    if path.is_file()
                 )
                 assert held <= room
 
@@ -572,7 +644,10 @@ class TestCache:
                 return rows(records)
 
             with ThreadPoolExecutor(4) as pool:
-                assert list(pool.map(read, range(4))) == [each_once(*range(5))] * 4
+                assert (
+                    list(pool.map(read, range(4)))
+                    == [each_once(*range(5))] * 4
+                )
 
     def test_is_a_directory_of_its_own_that_goes_with_the_process(
         self, store: Store
@@ -592,7 +667,11 @@ class TestCache:
         for end in ("killed", "ended"):
             command = [sys.executable, "-c", script, str(store.cache), end]
             run = subprocess.run(
-                command, env=environment, capture_output=True, text=True, check=False
+                command,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             assert run.stdout.strip(), run.stderr
             left = list(store.cache.iterdir())

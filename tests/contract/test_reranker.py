@@ -14,7 +14,10 @@ import pytest
 from tests.support.drivers import open_driver
 from tests.support.loopback import LoopbackHandler, LoopbackServer
 from tests.support.queues import sqs_server
-from varve.adapters.models.http_reranker import MAX_RERANKED_CHARACTERS, HttpReranker
+from varve.adapters.models.http_reranker import (
+    MAX_RERANKED_CHARACTERS,
+    HttpReranker,
+)
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 
 KEY = "rank-secret-0451"
@@ -76,15 +79,24 @@ def reranker(
     )
 
 
-@pytest.mark.parametrize("shape", ["cohere", "voyage", "text embeddings inference"])
+@pytest.mark.parametrize(
+    "shape", ["cohere", "voyage", "text embeddings inference"]
+)
 def test_scores_come_back_in_the_order_of_the_texts(
     server: RerankServer, shape: str
 ) -> None:
-    name = "score" if shape == "text embeddings inference" else "relevance_score"
-    items = [{"index": 1, name: 0.9}, {"index": 2, name: -3}, {"index": 0, name: 0.25}]
-    server.answer = {"cohere": {"results": items}, "voyage": {"data": items}}.get(
-        shape, items
+    name = (
+        "score" if shape == "text embeddings inference" else "relevance_score"
     )
+    items = [
+        {"index": 1, name: 0.9},
+        {"index": 2, name: -3},
+        {"index": 0, name: 0.25},
+    ]
+    server.answer = {
+        "cohere": {"results": items},
+        "voyage": {"data": items},
+    }.get(shape, items)
     assert reranker(server).rerank("what bangs?", TEXTS) == [0.25, 0.9, -3.0]
     (asked,) = server.requests
     assert asked == {
@@ -122,8 +134,16 @@ def test_an_answer_that_only_trickles_in_is_given_up_at_the_deadline(
         {},
         {"results": []},
         {"results": [{"index": 0, "relevance_score": 1.0}]},
-        {"results": [{"index": i, "relevance_score": "NaN"} for i in range(3)]},
-        {"results": [{"index": 7 - i, "relevance_score": 1.0} for i in range(3)]},
+        {
+            "results": [
+                {"index": i, "relevance_score": "NaN"} for i in range(3)
+            ]
+        },
+        {
+            "results": [
+                {"index": 7 - i, "relevance_score": 1.0} for i in range(3)
+            ]
+        },
         {"results": [{"index": i} for i in range(3)]},
         {"results": "none"},
         [1, 2, 3],
@@ -152,7 +172,10 @@ def test_an_answer_of_another_shape_is_tried_again_elsewhere(
 def test_a_refusal_is_named_by_what_to_do_and_asked_only_once(
     server: RerankServer, status: int, error: type[Exception]
 ) -> None:
-    server.status, server.answer = status, {"error": {"message": f"{KEY} {TEXTS[0]}"}}
+    server.status, server.answer = (
+        status,
+        {"error": {"message": f"{KEY} {TEXTS[0]}"}},
+    )
     with pytest.raises(error) as raised:
         reranker(server).rerank("what?", TEXTS)
     assert len(server.requests) == 1
@@ -183,7 +206,9 @@ def test_a_secret_is_read_once_for_all_questions(server: RerankServer) -> None:
                 asked = driver.reranker()
                 assert asked is not None
                 assert asked.rerank(question, TEXTS[:1]) == [0.5]
-    assert [request["key"] for request in server.requests] == ["Bearer old"] * 4
+    assert [request["key"] for request in server.requests] == [
+        "Bearer old"
+    ] * 4
 
 
 def test_a_key_that_is_none_is_refused_before_anything_is_sent(

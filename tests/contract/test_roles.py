@@ -65,7 +65,9 @@ KEYS = [
 PREFIXES = ["", "memory/", *(f"{key.rpartition('/')[0]}/" for key in KEYS)]
 KINDS = ("GET", "PUT", "DELETE", "LIST")
 
-pytestmark = pytest.mark.skipif(not ENDPOINT, reason="VARVE_TEST_IAM names no gateway")
+pytestmark = pytest.mark.skipif(
+    not ENDPOINT, reason="VARVE_TEST_IAM names no gateway"
+)
 
 
 def client(service: str, **credentials: str) -> Any:
@@ -105,7 +107,9 @@ def assume(role: str, scoped: bool) -> Any:
             }
         ],
     }
-    created = iam.create_role(RoleName=name, AssumeRolePolicyDocument=compact(trust))
+    created = iam.create_role(
+        RoleName=name, AssumeRolePolicyDocument=compact(trust)
+    )
     document = {"Version": "2012-10-17", "Statement": statements(role, scoped)}
     iam.put_role_policy(
         RoleName=name, PolicyName="template", PolicyDocument=compact(document)
@@ -125,7 +129,9 @@ def assume(role: str, scoped: bool) -> Any:
 def statements(role: str, scoped: bool) -> list[dict[str, Any]]:
     if role in AGENT_ROLES:
         text = json.dumps(session_statements(ACME, role))
-        filled: list[dict[str, Any]] = json.loads(text.replace("{bucket}", BUCKET))
+        filled: list[dict[str, Any]] = json.loads(
+            text.replace("{bucket}", BUCKET)
+        )
         return filled
     document = s3_document(role_documents(scoped=scoped, bucket=BUCKET)[role])
     kept: list[dict[str, Any]] = document["Statement"]
@@ -217,7 +223,9 @@ def test_invariant_7_calls_that_must_pass_and_calls_that_must_be_refused(
     assert passes(assume(role, role in AGENT_ROLES), kind, key) == allowed
 
 
-def test_a_missing_key_that_a_function_may_read_is_missing_and_not_forbidden() -> None:
+def test_a_missing_key_that_a_function_may_read_is_missing_and_not_forbidden() -> (
+    None
+):
     with pytest.raises(ClientError) as refused:
         assume("SearchRole", False).get_object(
             Bucket=BUCKET, Key="memory/workspaces/none/config.json"

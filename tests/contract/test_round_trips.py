@@ -80,7 +80,9 @@ class Agent:
         numbers = [next(self.numbers) for _ in range(messages)]
         self.send(
             [
-                WriteRecords(scope, Grain.WORKING, EMBEDDER.model, embedded(turn(n)))
+                WriteRecords(
+                    scope, Grain.WORKING, EMBEDDER.model, embedded(turn(n))
+                )
                 for n in numbers
             ]
         )
@@ -95,7 +97,9 @@ class Agent:
         messages = []
         for period in periods:
             settles = (*ledger.marks(SCOPE, period), failed_key(SCOPE, period))
-            changes = LedgerChanges(settles, (expiry_key(NOW, SCOPE, Grain.DAILY),))
+            changes = LedgerChanges(
+                settles, (expiry_key(NOW, SCOPE, Grain.DAILY),)
+            )
             messages.append(
                 WriteRecords(
                     SCOPE,
@@ -130,7 +134,9 @@ def embedded(record: Record) -> tuple[EmbeddedRecord, ...]:
 def turn(number: int) -> Record:
     at = NOW - timedelta(days=number)
     text = f"Dana: the firm sent the invoice {number}."
-    return a_record(text, at=at, id=f"turn-{number}", memory_type=MemoryType.TURN)
+    return a_record(
+        text, at=at, id=f"turn-{number}", memory_type=MemoryType.TURN
+    )
 
 
 def summary(period: Period) -> Record:
@@ -186,7 +192,9 @@ def test_a_cold_batch_of_summaries_takes_fourteen_round_trips_and_settles_its_ma
         <= MOST_FOR_A_COLD_WRITE
     )
     ledger = Ledger(agent.deployment.writing.objects)
-    settled = {Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-n) for n in (2, 3)}
+    settled = {
+        Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-n) for n in (2, 3)
+    }
     assert not ledger.pending(SCOPE) & settled
     assert {period.parent() for period in settled} <= ledger.pending(SCOPE)
 
@@ -235,7 +243,9 @@ def test_a_search_over_a_shared_agent_takes_one_round_trip_more_and_reads_one_gr
     assert shared.by_prefix["vectordb"] == 2 * alone.by_prefix["vectordb"]
     shares.grant(SCOPE.agent, types=["lesson"])
     unread = agent.least(both, both, 1)
-    assert unread.depth == 1  # no store is read for a type that is not asked for
+    assert (
+        unread.depth == 1
+    )  # no store is read for a type that is not asked for
     assert unread.by_prefix["vectordb"] == alone.by_prefix["vectordb"]
 
 
@@ -255,7 +265,9 @@ EPISODES = parse_search_request(
     ids=["context", "recall", "search"],
 )
 def test_what_needs_experience_as_well_takes_four_round_trips_cold_and_one_warm(
-    s3: CountingS3, ask: Callable[[Driver], object], request: pytest.FixtureRequest
+    s3: CountingS3,
+    ask: Callable[[Driver], object],
+    request: pytest.FixtureRequest,
 ) -> None:
     agent = Agent(s3, f"experience-{request.node.callspec.id}")
     agent.say()
@@ -295,7 +307,10 @@ def test_of_a_store_too_large_to_fetch_all_of_it_what_was_compacted_comes_with_i
 
     read = agent.least(agent.search, agent.restart, 2)
     assert read.depth == 2
-    assert read.bytes_out < s3.usage(f"{agent.deployment.root}/vectordb/{SCOPE}").bytes
+    assert (
+        read.bytes_out
+        < s3.usage(f"{agent.deployment.root}/vectordb/{SCOPE}").bytes
+    )
 
 
 def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_period(

@@ -25,8 +25,12 @@ def server() -> Iterator[str]:
         yield endpoint
 
 
-def test_an_agent_and_its_readers_have_credentials_of_their_own_that_are_kept() -> None:
-    scoped = ScopedCredentials(ROLE, ("memory", "root"), lambda: datetime.now(UTC))
+def test_an_agent_and_its_readers_have_credentials_of_their_own_that_are_kept() -> (
+    None
+):
+    scoped = ScopedCredentials(
+        ROLE, ("memory", "root"), lambda: datetime.now(UTC)
+    )
     own, shared = scoped.of(ACME), scoped.of_records(ACME)
     assert own.access_key_id != shared.access_key_id
     assert scoped.of(ACME) is own
@@ -49,7 +53,9 @@ def test_an_agent_and_its_readers_have_credentials_of_their_own_that_are_kept() 
 def test_a_session_policy_names_the_records_of_one_agent(
     role: str, location: tuple[str, str], records: str
 ) -> None:
-    reading, listing = json.loads(records_policy(role, location, ACME))["Statement"]
+    reading, listing = json.loads(records_policy(role, location, ACME))[
+        "Statement"
+    ]
     assert reading["Action"] == "s3:GetObject"
     assert reading["Resource"] == records
     prefix = listing["Condition"]["StringLike"]["s3:prefix"]
@@ -58,10 +64,14 @@ def test_a_session_policy_names_the_records_of_one_agent(
 
 def test_the_longest_ids_fit_into_a_session_policy() -> None:
     longest = Scope("w" * 128, "a" * 128)
-    assert len(records_policy(ROLE, ("b" * 63, "p" * 512), longest)) <= MAX_POLICY
+    assert (
+        len(records_policy(ROLE, ("b" * 63, "p" * 512), longest)) <= MAX_POLICY
+    )
 
 
-def test_a_search_over_a_shared_agent_gets_its_records_with_their_own_session() -> None:
+def test_a_search_over_a_shared_agent_gets_its_records_with_their_own_session() -> (
+    None
+):
     environment = {"VARVE_SCOPED_ROLE": ROLE}
     now = datetime(2026, 3, 3, tzinfo=UTC)
     own, other = (
@@ -81,4 +91,7 @@ def test_a_search_over_a_shared_agent_gets_its_records_with_their_own_session() 
     opened = {(str(scope), sort) for scope, sort in own.sessions._scoped}
     assert opened == {("acme/support", "own"), ("acme/sales", "shared")}
     other.share.revoke("support")
-    assert own.search("When does Dana's contract end?", agents=["sales"]).results == []
+    assert (
+        own.search("When does Dana's contract end?", agents=["sales"]).results
+        == []
+    )

@@ -16,7 +16,11 @@ from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.lance.stores import LanceStores
 from varve.adapters.lance_cache.cache_directory import Caching
 from varve.adapters.lance_cache.records import LanceRecords
-from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import (
+    lance_options,
+    local_objects,
+    s3_objects,
+)
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Retryable
@@ -54,9 +58,14 @@ def lance(root: str, cache: Path) -> Open:
     remote = root.startswith("s3://")
 
     def open_() -> tuple[Any, Any]:
-        objects = s3_objects(bucket, prefix) if remote else local_objects(Path(root))
+        objects = (
+            s3_objects(bucket, prefix) if remote else local_objects(Path(root))
+        )
         records = LanceRecords(
-            root, objects, lance_options() if remote else None, caching=Caching(cache)
+            root,
+            objects,
+            lance_options() if remote else None,
+            caching=Caching(cache),
         )
         return records, LanceStores(records.newest, objects, cache)
 
@@ -128,7 +137,9 @@ def test_a_moved_store_holds_the_same_records_under_the_other_model(
     assert put(records, "c", model=NEW) == 1
 
 
-def test_invariant_10_a_moved_store_refuses_the_model_it_has_left(opened: Open) -> None:
+def test_invariant_10_a_moved_store_refuses_the_model_it_has_left(
+    opened: Open,
+) -> None:
     records, stores = opened()
     put(records, "a")
     stores.move(SCOPE, Grain.WORKING, NEW, fours)
@@ -179,7 +190,9 @@ def test_invariant_4_what_is_committed_while_a_store_moves_is_moved_as_well(
 
     assert stores.move(SCOPE, Grain.WORKING, NEW, embed) == 2
     assert calls == [1, 2]
-    assert {one.record.id for one in stores.embedded(SCOPE, Grain.WORKING)[1]} == {
+    assert {
+        one.record.id for one in stores.embedded(SCOPE, Grain.WORKING)[1]
+    } == {
         "a",
         "b",
     }
@@ -199,7 +212,9 @@ def test_a_write_that_meets_the_move_is_refused_and_not_lost_in_silence(
     assert found(records, NEW) == {"a", "b"}
 
 
-def test_an_embedder_that_fails_leaves_the_store_as_it_was(opened: Open) -> None:
+def test_an_embedder_that_fails_leaves_the_store_as_it_was(
+    opened: Open,
+) -> None:
     records, stores = opened()
     put(records, "a")
 

@@ -53,7 +53,10 @@ class Asked:
 
     def search(self, **arguments: Any) -> set[str]:
         request = parse_search_request({"queryText": "tea", **arguments})
-        return {result.id for result in self.application.search(SCOPE, request).results}
+        return {
+            result.id
+            for result in self.application.search(SCOPE, request).results
+        }
 
     def asked_for(self, **arguments: Any) -> list[str]:
         """What a search asks of the store."""
@@ -110,7 +113,9 @@ class TestOneRoundTrip:
         asked.objects.before = nothing
         assert len(asked.asked_for(**arguments)) == 3
 
-    @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Pacific/Auckland"])
+    @pytest.mark.parametrize(
+        "zone", ["America/Los_Angeles", "Pacific/Auckland"]
+    )
     def test_limits_that_leave_time_in_the_workspaces_zone_alone_are_none_too_many(
         self, tmp_path: Path, zone: str
     ) -> None:
@@ -118,12 +123,15 @@ class TestOneRoundTrip:
         asked.write(0)
         config = {"timezone": zone}
         asked.store.objects.put(
-            f"workspaces/{SCOPE.workspace}/config.json", json.dumps(config).encode()
+            f"workspaces/{SCOPE.workspace}/config.json",
+            json.dumps(config).encode(),
         )
         asked.now = T0.replace(hour=3 if zone.startswith("America") else 20)
         today = asked.now.astimezone(ZoneInfo(zone)).date()
         asked.search(maximumDaysAgo=0, until=today.isoformat())
-        asked.search(minimumDaysAgo=1, since=(today - timedelta(days=1)).isoformat())
+        asked.search(
+            minimumDaysAgo=1, since=(today - timedelta(days=1)).isoformat()
+        )
         with pytest.raises(Rejected):
             asked.search(minimumDaysAgo=1, since=today.isoformat())
 
@@ -136,7 +144,9 @@ class TestStaleness:
         asked.write(1)
         assert asked.search() == {"r-00000", "r-00001"}
 
-    def test_answers_for_so_long_without_any_request(self, tmp_path: Path) -> None:
+    def test_answers_for_so_long_without_any_request(
+        self, tmp_path: Path
+    ) -> None:
         asked = Asked(tmp_path, VARVE_MAX_STALENESS_SECONDS="30")
         asked.write(0)
         assert asked.search() == {"r-00000"}
@@ -181,7 +191,7 @@ def test_a_question_begins_again_where_a_store_is_compacted_between_its_ranking_
         with pytest.raises(Outdated):
             application.search(ACME, request)
     else:
-        assert [result.id for result in application.search(ACME, request).results] == [
-            "turn-04"
-        ]
+        assert [
+            result.id for result in application.search(ACME, request).results
+        ] == ["turn-04"]
         assert not left

@@ -63,7 +63,9 @@ def blocks_of(page: Path) -> list[Block]:
             inner = lines[start + 1 : number]
             above = "\n".join(lines[:start])
             text = "\n".join(_dedented(inner))
-            found.append(Block(page, start + 1, language, text, _remark(above)))
+            found.append(
+                Block(page, start + 1, language, text, _remark(above))
+            )
             start = None
     assert start is None, f"{page}: a block is not closed"
     return found
@@ -112,7 +114,9 @@ class Runner:
                 assert block.text == self._printed.rstrip("\n"), block.place
 
     def _run_python(self, block: Block) -> None:
-        padding = "\n" * block.line  # tracebacks then show the page's own lines
+        padding = (
+            "\n" * block.line
+        )  # tracebacks then show the page's own lines
         code = compile(padding + block.text, block.place, "exec")
         printed = StringIO()
         with redirect_stdout(printed):
@@ -124,13 +128,17 @@ class Runner:
         export = _EXPORT.match(command)
         words = shlex.split(command, comments=True) if heredoc is None else []
         if heredoc:
-            Path(heredoc[1]).write_text(command.partition("\n")[2] + "\n", "utf-8")
+            Path(heredoc[1]).write_text(
+                command.partition("\n")[2] + "\n", "utf-8"
+            )
         elif export:
             os.environ[export[1]] = " ".join(shlex.split(export[2]))
         elif words[0] == "make":
             assert words[1] in make_targets(), block.place
         else:
-            assert words[0] == "varve", f"{block.place}: cannot run {command!r}"
+            assert words[0] == "varve", (
+                f"{block.place}: cannot run {command!r}"
+            )
             printed = StringIO()
             with redirect_stdout(printed):
                 code = main([_filled_in(word) for word in words[1:]])
@@ -157,7 +165,9 @@ def _filled_in(word: str) -> str:
 
 
 def _dedented(lines: list[str]) -> list[str]:
-    margin = min((len(x) - len(x.lstrip()) for x in lines if x.strip()), default=0)
+    margin = min(
+        (len(x) - len(x.lstrip()) for x in lines if x.strip()), default=0
+    )
     return [line[margin:] for line in lines]
 
 

@@ -87,7 +87,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_the_blocks_of_a_page_run_in_order(
     page: Path,
     prepared: Path,
@@ -109,15 +111,25 @@ def test_the_blocks_of_a_page_run_in_order(
                 runner.run(block)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_block_names_a_language_that_is_run_or_a_reason(page: Path) -> None:
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_every_block_names_a_language_that_is_run_or_a_reason(
+    page: Path,
+) -> None:
     for block in blocks_of(page):
         assert block.language in LANGUAGES, block.place
-        assert block.reason is None or len(block.reason.split()) >= 3, block.place
+        assert block.reason is None or len(block.reason.split()) >= 3, (
+            block.place
+        )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_varve_command_of_a_block_that_is_not_run_parses(page: Path) -> None:
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_every_varve_command_of_a_block_that_is_not_run_parses(
+    page: Path,
+) -> None:
     for block in blocks_of(page):
         if block.reason is None or block.language != "sh":
             continue
@@ -127,25 +139,35 @@ def test_every_varve_command_of_a_block_that_is_not_run_parses(page: Path) -> No
                 parsed(words[1:], f"{block.place}: {command}")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_every_json_file_that_a_block_writes_is_json(page: Path) -> None:
     for block in blocks_of(page):
-        for command in commands_of(block.text) if block.language == "sh" else ():
+        for command in (
+            commands_of(block.text) if block.language == "sh" else ()
+        ):
             first, _, rest = command.partition("\n")
             if re.match(r"cat > \S+\.json <<", first):
                 json.loads(rest)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_every_configuration_key_that_a_page_sets_exists(page: Path) -> None:
     known = {key for key, _, _ in reference.configuration_keys()}
-    named = re.findall(r"config (?:set|get) ([a-z][\w.]*)", page.read_text("utf-8"))
+    named = re.findall(
+        r"config (?:set|get) ([a-z][\w.]*)", page.read_text("utf-8")
+    )
     # What an agent has of its own is part of one key.
     keys = {re.sub(r"^agents\..*", "agents", name) for name in named}
     assert keys <= known
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_every_option_of_a_command_in_the_text_exists(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
     known = options_by_command()
@@ -154,10 +176,16 @@ def test_every_option_of_a_command_in_the_text_exists(page: Path) -> None:
         assert options <= known[command], f"{page.name}: varve {command}{rest}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_benchmark_command_names_a_script_and_its_options(page: Path) -> None:
+@pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_every_benchmark_command_names_a_script_and_its_options(
+    page: Path,
+) -> None:
     text = page.read_text("utf-8")
-    found = re.findall(r"python (?:-m )?benchmarks[./](\w+)(?:\.py)?([^`\n|]*)", text)
+    found = re.findall(
+        r"python (?:-m )?benchmarks[./](\w+)(?:\.py)?([^`\n|]*)", text
+    )
     for script, rest in found:
         source = (ROOT / "benchmarks" / f"{script}.py").read_text("utf-8")
         for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", rest):

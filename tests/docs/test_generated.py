@@ -29,7 +29,9 @@ def test_a_reference_page_is_what_the_code_gives(page: str) -> None:
 
 
 def test_every_configuration_key_is_described_and_no_other() -> None:
-    assert {key for key, _, _ in reference.configuration_keys()} == set(reference.KEYS)
+    assert {key for key, _, _ in reference.configuration_keys()} == set(
+        reference.KEYS
+    )
 
 
 def test_every_setting_that_the_command_lists_is_described() -> None:
@@ -43,7 +45,9 @@ def is_described(key: str, described: set[str]) -> bool:
     names = key.split(".")
     prefixes = {".".join(names[:count]) for count in range(1, len(names) + 1)}
     below = re.compile(re.escape(key) + r"\.")
-    return bool(prefixes & described) or any(below.match(one) for one in described)
+    return bool(prefixes & described) or any(
+        below.match(one) for one in described
+    )
 
 
 def test_every_variable_that_is_read_is_described_and_no_other() -> None:

@@ -21,7 +21,9 @@ from varve.usecases.cost_objects import month_key
 
 PAGE = ROOT / "docs" / "analytics.md"
 QUESTIONS = [
-    block for block in blocks_of(PAGE) if block.language == "sql" and not block.reason
+    block
+    for block in blocks_of(PAGE)
+    if block.language == "sql" and not block.reason
 ]
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 Rows = list[dict[str, Any]]
@@ -48,13 +50,25 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with Memory.open(root, now=NOW, environment={}) as memory:
         memory.ingest(
             [
-                said("c-1", "u-1", "2026-03-02", "I live in Leeds.", "I like tea."),
-                said("c-2", "u-2", "2026-03-03", "I work at Kestrel Logistics."),
+                said(
+                    "c-1",
+                    "u-1",
+                    "2026-03-02",
+                    "I live in Leeds.",
+                    "I like tea.",
+                ),
+                said(
+                    "c-2", "u-2", "2026-03-03", "I work at Kestrel Logistics."
+                ),
                 said("c-3", "u-1", "2026-04-06", "I live in Lisbon now."),
-                said("c-4", "u-1", "2026-05-18", "Requests time out under load."),
+                said(
+                    "c-4", "u-1", "2026-05-18", "Requests time out under load."
+                ),
             ]
         )
-        memory.record_outcome("c-4", "FAILURE", correction="It was the release.")
+        memory.record_outcome(
+            "c-4", "FAILURE", correction="It was the release."
+        )
         memory.experience.lessons.add(
             "Roll back before tuning",
             when="errors begin with a rollout",
@@ -76,7 +90,9 @@ def put_costs(memory: Memory, month: str, counts: dict[str, int]) -> None:
 
 
 @pytest.fixture(scope="module")
-def published(memory: Memory, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def published(
+    memory: Memory, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     target = tmp_path_factory.mktemp("published")
     memory.publish(target)
     return target
@@ -116,7 +132,9 @@ def test_duckdb_over_published_files_answers_as_varve_sql(
 def test_polars_over_published_files_answers_as_varve_sql(
     memory: Memory, published: Path, question: Block
 ) -> None:
-    polars = pytest.importorskip("polars", reason="Polars is not in this environment")
+    polars = pytest.importorskip(
+        "polars", reason="Polars is not in this environment"
+    )
     frames = {
         table.name: polars.scan_parquet(
             files_of(published, table.name),
@@ -125,14 +143,18 @@ def test_polars_over_published_files_answers_as_varve_sql(
         )
         for table in find_named_tables(question.text)
     }
-    found = polars.SQLContext(**frames).execute(question.text).collect().to_dicts()
+    found = (
+        polars.SQLContext(**frames).execute(question.text).collect().to_dicts()
+    )
     own = memory.sql(question.text, limits=QueryLimits(seconds=60))
     assert as_told(found) == as_told(own)
 
 
 def as_told(rows: Rows) -> list[dict[str, Any]]:
     """Return the rows with times as `varve sql` tells them and rounded numbers."""
-    return [{name: _as_told(value) for name, value in row.items()} for row in rows]
+    return [
+        {name: _as_told(value) for name, value in row.items()} for row in rows
+    ]
 
 
 def _as_told(value: Any) -> Any:

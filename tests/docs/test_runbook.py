@@ -12,6 +12,10 @@ def test_every_alarm_has_a_first_step() -> None:
     template = load_template(ROOT / "template.yaml")
     alarms = set(of_type(template, "AWS::CloudWatch::Alarm"))
     page = (ROOT / "docs" / "operate.md").read_text("utf-8")
-    rows = re.findall(r"^\| (.*Alarm.*?) \| (\S.*?) \| (\S.*?) \|$", page, re.MULTILINE)
-    named = {name for row in rows for name in re.findall(r"`(\w+Alarm)`", row[0])}
+    rows = re.findall(
+        r"^\| (.*Alarm.*?) \| (\S.*?) \| (\S.*?) \|$", page, re.MULTILINE
+    )
+    named = {
+        name for row in rows for name in re.findall(r"`(\w+Alarm)`", row[0])
+    }
     assert named == alarms

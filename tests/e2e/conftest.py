@@ -64,7 +64,10 @@ def rehearsal(
     template: Template, image: Image, model: ModelServer
 ) -> Iterator[Deployment]:
     """The deployment most tests share; each test keeps to a workspace of its own, or to reading."""
-    options: dict[str, Any] = {"parameters": PARAMETERS, "overrides": model.environment}
+    options: dict[str, Any] = {
+        "parameters": PARAMETERS,
+        "overrides": model.environment,
+    }
     with deployed(
         template, image, processes={"WriteFunction": 2}, **options
     ) as deployment:

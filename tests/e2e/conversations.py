@@ -18,7 +18,10 @@ SCRIPT = {
         "Porto",
     ),
     "my flat in Porto": Knowledge(
-        "Dana lives in Porto.", "Dana", "2026-01-10", ("Dana", "lives_in", "Porto")
+        "Dana lives in Porto.",
+        "Dana",
+        "2026-01-10",
+        ("Dana", "lives_in", "Porto"),
     ),
     "I adore gooseberries": Knowledge(
         "Dana likes gooseberries.",
@@ -27,7 +30,10 @@ SCRIPT = {
         ("Dana", "likes", "gooseberries"),
     ),
     "and quinces as well": Knowledge(
-        "Dana likes quinces.", "Dana", "2026-03-04", ("Dana", "likes", "quinces")
+        "Dana likes quinces.",
+        "Dana",
+        "2026-03-04",
+        ("Dana", "likes", "quinces"),
     ),
     "cannot stand gooseberries": Knowledge(
         "Dana no longer likes gooseberries.",

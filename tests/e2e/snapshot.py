@@ -14,12 +14,16 @@ LEARNT = {"created_at", "createdAt", "expired_at", "expiredAt"}
 ASKED = {"score", "why"}
 
 
-def snapshot(deployment: Deployment, workspace: str, *agents: str) -> dict[str, Any]:
+def snapshot(
+    deployment: Deployment, workspace: str, *agents: str
+) -> dict[str, Any]:
     """Records, triples and the timeline of a workspace's agents."""
     return {
         agent: {
             "records": records(deployment, workspace, agent),
-            "count": deployment.search(workspace, agent)["searched"]["records"],
+            "count": deployment.search(workspace, agent)["searched"][
+                "records"
+            ],
             "triples": triples(deployment, workspace, agent),
             "timeline": timeline(deployment, workspace, agent),
         }
@@ -27,17 +31,25 @@ def snapshot(deployment: Deployment, workspace: str, *agents: str) -> dict[str, 
     }
 
 
-def records(deployment: Deployment, workspace: str, agent: str) -> list[dict[str, Any]]:
+def records(
+    deployment: Deployment, workspace: str, agent: str
+) -> list[dict[str, Any]]:
     """All records of an agent, newest first, as SearchFunction gives them."""
     answer = deployment.search(workspace, agent, maxResults=100)
     return [without(result, LEARNT | ASKED) for result in answer["results"]]
 
 
-def triples(deployment: Deployment, workspace: str, agent: str) -> list[dict[str, Any]]:
+def triples(
+    deployment: Deployment, workspace: str, agent: str
+) -> list[dict[str, Any]]:
     """The rows of an agent's facts.parquet."""
-    data = deployment.read(f"{deployment.root}graphs/{workspace}/{agent}/facts.parquet")
+    data = deployment.read(
+        f"{deployment.root}graphs/{workspace}/{agent}/facts.parquet"
+    )
     rows = pq.read_table(io.BytesIO(data)).to_pylist()
-    parsed = [{**row, "properties": json.loads(row["properties"])} for row in rows]
+    parsed = [
+        {**row, "properties": json.loads(row["properties"])} for row in rows
+    ]
     return [without(row, LEARNT) for row in parsed]
 
 
@@ -48,15 +60,21 @@ def timeline(deployment: Deployment, workspace: str, agent: str) -> list[str]:
 
 
 def contents(deployment: Deployment, workspace: str, agent: str) -> set[str]:
-    return {result["content"] for result in records(deployment, workspace, agent)}
+    return {
+        result["content"] for result in records(deployment, workspace, agent)
+    }
 
 
 def without(value: Any, names: set[str]) -> Any:
     """The value with these keys left out at every depth."""
     if isinstance(value, dict):
         return {
-            key: without(each, names) for key, each in value.items() if key not in names
+            key: without(each, names)
+            for key, each in value.items()
+            if key not in names
         }
     return (
-        [without(each, names) for each in value] if isinstance(value, list) else value
+        [without(each, names) for each in value]
+        if isinstance(value, list)
+        else value
     )

@@ -81,7 +81,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def conversation(
-    *said: tuple[str, str], id_: str = "c-1", speaker: str = "Dana", **changes: Any
+    *said: tuple[str, str],
+    id_: str = "c-1",
+    speaker: str = "Dana",
+    **changes: Any,
 ) -> dict[str, Any]:
     """What somebody said when; messages have ids of their own."""
     messages = [
@@ -94,11 +97,17 @@ def conversation(
         }
         for number, (when, words) in enumerate(said, start=1)
     ]
-    return {"conversationId": id_, "userId": "u-42", "messages": messages} | changes
+    return {
+        "conversationId": id_,
+        "userId": "u-42",
+        "messages": messages,
+    } | changes
 
 
 def write(path: Path, value: Any) -> Path:
-    path.write_text(value if isinstance(value, str) else json.dumps(value), "utf-8")
+    path.write_text(
+        value if isinstance(value, str) else json.dumps(value), "utf-8"
+    )
     return path
 
 
@@ -108,7 +117,9 @@ def listing(root: Path) -> dict[str, str] | None:
         return None
     files = sorted(path for path in root.rglob("*") if path.is_file())
     return {
-        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        str(path.relative_to(root)): hashlib.sha256(
+            path.read_bytes()
+        ).hexdigest()
         for path in files
     }
 
@@ -118,7 +129,8 @@ MOVE = conversation(
     ("2026-03-02T09:16:00Z", "The router shows ERR-4711 again."),
 )
 TRIP = conversation(
-    ("2026-03-09T18:00:00Z", "Please book a table, I am allergic to nuts."), id_="c-2"
+    ("2026-03-09T18:00:00Z", "Please book a table, I am allergic to nuts."),
+    id_="c-2",
 )
 PEER = conversation(
     ("2026-03-08T10:00:00Z", "I live in Valencia."),
@@ -132,7 +144,10 @@ PEER = conversation(
 def store(tmp_path: Path, run: Run) -> Path:
     """A store in which the three conversations are."""
     path = write(tmp_path / "three.json", [MOVE, TRIP, PEER])
-    assert run("ingest", path, "--store", tmp_path / "store", "--now", NOW).code == 0
+    assert (
+        run("ingest", path, "--store", tmp_path / "store", "--now", NOW).code
+        == 0
+    )
     return tmp_path / "store"
 
 
@@ -142,12 +157,24 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("untouched")
     path = write(folder / "one.json", MOVE)
     assert (
-        main(["ingest", str(path), "--store", str(folder / "store"), "--now", NOW]) == 0
+        main(
+            [
+                "ingest",
+                str(path),
+                "--store",
+                str(folder / "store"),
+                "--now",
+                NOW,
+            ]
+        )
+        == 0
     )
     return folder / "store"
 
 
-def changed(base: dict[str, Any], *path: str | int, to: Any = None) -> dict[str, Any]:
+def changed(
+    base: dict[str, Any], *path: str | int, to: Any = None
+) -> dict[str, Any]:
     """A copy with the value at the path replaced, or removed where `to` is None."""
     copy: Any = json.loads(json.dumps(base))
     at = copy
@@ -173,7 +200,11 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "messages",
         "at least one",
     ),
-    "no role": (text(changed(MOVE, *FIRST, "role")), "messages[0].role", "is missing"),
+    "no role": (
+        text(changed(MOVE, *FIRST, "role")),
+        "messages[0].role",
+        "is missing",
+    ),
     "no content": (
         text(changed(MOVE, *FIRST, "content")),
         "messages[0].content",
@@ -205,7 +236,9 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "a string",
     ),
     "an unparsable date": (
-        text(changed(MOVE, "messages", 1, "timestamp", to="yesterday at noon")),
+        text(
+            changed(MOVE, "messages", 1, "timestamp", to="yesterday at noon")
+        ),
         "messages[1].timestamp",
         "not an ISO 8601",
     ),
@@ -244,7 +277,11 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "conversationId",
         "not a valid id",
     ),
-    "a user with a slash": (text(MOVE | {"userId": "a/b"}), "userId", "not a valid id"),
+    "a user with a slash": (
+        text(MOVE | {"userId": "a/b"}),
+        "userId",
+        "not a valid id",
+    ),
     "a message id with a blank": (
         text(changed(MOVE, *FIRST, "id", to="m 1")),
         "messages[0].id",
@@ -261,7 +298,9 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "5,000,000 bytes",
     ),
     "too many messages": (
-        text(MOVE | {"messages": [{"role": "user", "content": "hi"}] * 10_001}),
+        text(
+            MOVE | {"messages": [{"role": "user", "content": "hi"}] * 10_001}
+        ),
         "messages",
         "limit is 10000",
     ),
@@ -294,7 +333,9 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
     "null": (b"null", "conversation", "not null"),
     "a string": (b'"hello"', "conversation", "not a string"),
     "a number of many digits": (
-        b'{"conversationId": "c-1", "messages": [], "x": ' + b"1" * 5_000 + b"}",
+        b'{"conversationId": "c-1", "messages": [], "x": '
+        + b"1" * 5_000
+        + b"}",
         "",
         "not valid JSON",
     ),
@@ -317,7 +358,11 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "line 3: messages[0].role",
         "narrator",
     ),
-    "a line that is no JSON": (text(MOVE) + b"\n{oops}\n", "", "line 2, column 2"),
+    "a line that is no JSON": (
+        text(MOVE) + b"\n{oops}\n",
+        "",
+        "line 2, column 2",
+    ),
     "a line that is cut off": (
         text(MOVE) + b"\n" + text(TRIP)[:50] + b"\n",
         "",
@@ -402,20 +447,30 @@ class TestBadInput:
         ran = run("ingest", good, bad, "--store", untouched, "--json")
         assert ran.code == 2
         assert ran.json["accepted"]["conversations"] == 1
-        for words in (str(bad), "messages: is missing", "the others are stored"):
+        for words in (
+            str(bad),
+            "messages: is missing",
+            "the others are stored",
+        ):
             assert words in ran.err
 
     def test_may_be_a_directory_a_missing_file_or_a_name_that_cannot_be(
         self, run: Run, tmp_path: Path
     ) -> None:
-        assert_refused(run("ingest", tmp_path), str(tmp_path), "is a directory")
         assert_refused(
-            run("ingest", tmp_path / "none.json"), "none.json", "does not exist"
+            run("ingest", tmp_path), str(tmp_path), "is a directory"
+        )
+        assert_refused(
+            run("ingest", tmp_path / "none.json"),
+            "none.json",
+            "does not exist",
         )
         assert_refused(run("ingest", "a\0b"), "cannot be read")
         assert list(tmp_path.iterdir()) == []
 
-    def test_may_be_scenarios_that_are_none(self, run: Run, tmp_path: Path) -> None:
+    def test_may_be_scenarios_that_are_none(
+        self, run: Run, tmp_path: Path
+    ) -> None:
         path = write(tmp_path / "trip.json", TRIP)
         assert_refused(
             run("eval", "experience", "--scenarios", path),
@@ -459,8 +514,14 @@ class TestBadUsage:
                 ["search", "x", "--max-results", "101"],
                 ["maxResults", "less than or equal to 100"],
             ),
-            (["search", "x", "--max-results", "abc"], ["maxResults", "whole number"]),
-            (["search", "x", "--max-results", "1.5"], ["maxResults", "whole number"]),
+            (
+                ["search", "x", "--max-results", "abc"],
+                ["maxResults", "whole number"],
+            ),
+            (
+                ["search", "x", "--max-results", "1.5"],
+                ["maxResults", "whole number"],
+            ),
             (
                 ["search", "x", "--max-results=-1"],
                 ["maxResults", "greater than or equal to 1"],
@@ -472,9 +533,19 @@ class TestBadUsage:
             (["search", "x", "--grain", "hourly"], ["grain", "hourly"]),
             (["search", "x", "--grain", "WORKING"], ["grain", "WORKING"]),
             (["search", "x", "--since", "yesterday"], ["since", "yesterday"]),
-            (["search", "x", "--until", "2026-13-01"], ["until", "2026-13-01"]),
             (
-                ["search", "x", "--since", "2026-03-05", "--until", "2026-03-01"],
+                ["search", "x", "--until", "2026-13-01"],
+                ["until", "2026-13-01"],
+            ),
+            (
+                [
+                    "search",
+                    "x",
+                    "--since",
+                    "2026-03-05",
+                    "--until",
+                    "2026-03-01",
+                ],
                 ["until", "no time"],
             ),
             (
@@ -500,7 +571,10 @@ class TestBadUsage:
             (["status", "--now", "2026-02-30"], ["--now", "2026-02-30"]),
             (["status", "--workspace", "a/b"], ["workspace", "'a/b'"]),
             (["status", "--workspace", ".."], ["workspace", "'..'"]),
-            (["status", "--workspace", "a" * 129], ["workspace", "not a valid id"]),
+            (
+                ["status", "--workspace", "a" * 129],
+                ["workspace", "not a valid id"],
+            ),
             (["search", "x", "--agent", ".hidden"], ["agent", "'.hidden'"]),
             (["show", "no-such-record"], ["id", "no-such-record"]),
             (["show", "' OR 1=1 --"], ["id", "' OR 1=1 --"]),
@@ -526,14 +600,16 @@ class TestBadUsage:
         assert not (tmp_path / "none").exists()
 
     @pytest.mark.parametrize(
-        "option", [["--workspace", "a/b"], ["--agent", ".."], ["--now", "soon"]]
+        "option",
+        [["--workspace", "a/b"], ["--agent", ".."], ["--now", "soon"]],
     )
     def test_of_ingest_is_told_before_anything_is_stored(
         self, run: Run, tmp_path: Path, option: list[str]
     ) -> None:
         path = write(tmp_path / "good.json", MOVE)
         assert_refused(
-            run("ingest", path, "--store", tmp_path / "none", *option), option[1]
+            run("ingest", path, "--store", tmp_path / "none", *option),
+            option[1],
         )
         assert not (tmp_path / "none").exists()
 
@@ -557,7 +633,11 @@ class TestBadUsage:
          ("VARVE_DEFAULT_PLAN", "gold")],
     )  # fmt: skip
     def test_may_be_a_setting_and_is_named_by_its_variable(
-        self, run: Run, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+        self,
+        run: Run,
+        monkeypatch: pytest.MonkeyPatch,
+        variable: str,
+        value: str,
     ) -> None:
         monkeypatch.setenv(variable, value)
         assert_refused(run("search", "x"), variable, value)
@@ -616,7 +696,9 @@ class TestIngest:
     def test_takes_lines_that_hold_unicode_line_separators(
         self, run: Run, tmp_path: Path
     ) -> None:
-        odd = changed(MOVE, *FIRST, "content", to="one\u2028two\u0085three\u000bfour")
+        odd = changed(
+            MOVE, *FIRST, "content", to="one\u2028two\u0085three\u000bfour"
+        )
         path = write(
             tmp_path / "lines",
             "\n".join(json.dumps(c, ensure_ascii=False) for c in (odd, TRIP)),
@@ -632,7 +714,9 @@ class TestIngest:
             write(tmp_path / "one.json", MOVE),
             write(tmp_path / "two.json", TRIP),
         )
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text(PEER))))
+        monkeypatch.setattr(
+            "sys.stdin", io.TextIOWrapper(io.BytesIO(text(PEER)))
+        )
         ran = run("ingest", one, "-", two, "--json")
         assert ran.json["accepted"] == {"conversations": 3, "messages": 4}
         assert run("search", "--json").json["searched"]["records"] >= 4
@@ -641,7 +725,9 @@ class TestIngest:
         self, run: Run, tmp_path: Path, store: Path
     ) -> None:
         before = listing(store)
-        ran = run("ingest", tmp_path / "three.json", "--store", store, "--json")
+        ran = run(
+            "ingest", tmp_path / "three.json", "--store", store, "--json"
+        )
         assert ran.code == 0
         assert set(ran.json["stored"].values()) == {0}
         assert listing(store) == before
@@ -662,18 +748,22 @@ class TestIngest:
             "timestamp": "2026-03-10T08:00:00Z",
         }
         path = write(
-            tmp_path / "grown.json", MOVE | {"messages": [*MOVE["messages"], more]}
+            tmp_path / "grown.json",
+            MOVE | {"messages": [*MOVE["messages"], more]},
         )
         ran = run("ingest", path, "--store", store, "--json")
         assert ran.json["accepted"] == {"conversations": 1, "messages": 3}
         assert ran.json["stored"]["messages"] == 1
         assert ran.json["stored"]["turns"] == 1
-        after = run("search", "--store", store, "--max-results", 100, "--json").json[
-            "results"
-        ]
+        after = run(
+            "search", "--store", store, "--max-results", 100, "--json"
+        ).json["results"]
         assert before <= {r["id"] for r in after}
         assert {
-            source for r in after if r["id"] not in before for source in r["sourceIds"]
+            source
+            for r in after
+            if r["id"] not in before
+            for source in r["sourceIds"]
         } == {"m9"}
 
     def test_an_earlier_message_with_other_words_is_ignored_and_counted(
@@ -685,21 +775,29 @@ class TestIngest:
         )
         ran = run("ingest", path, "--store", store)
         assert ran.code == 0
-        assert "ignored 1 message stored earlier with different text" in ran.out
+        assert (
+            "ignored 1 message stored earlier with different text" in ran.out
+        )
         assert "Rome" not in run("search", "Rome", "--store", store).out
 
     def test_conversations_go_to_the_memory_they_name_or_the_options_name(
         self, run: Run, tmp_path: Path
     ) -> None:
         own = write(
-            tmp_path / "own.json", MOVE | {"workspaceId": "acme", "agentId": "support"}
+            tmp_path / "own.json",
+            MOVE | {"workspaceId": "acme", "agentId": "support"},
         )
         none = write(tmp_path / "none.json", TRIP)
         assert run("ingest", own, none).code == 0
         acme = ("--workspace", "acme", "--agent", "support", "--json")
-        assert all("Lisbon" in c or "ERR" in c for c in run("search", *acme).contents)
+        assert all(
+            "Lisbon" in c or "ERR" in c for c in run("search", *acme).contents
+        )
         assert "nuts" in str(run("search", "--json").contents)
-        assert run("search", "--workspace", "acme", "--json").json["results"] == []
+        assert (
+            run("search", "--workspace", "acme", "--json").json["results"]
+            == []
+        )
 
     def test_openai_messages_are_taken_as_they_are(
         self, run: Run, tmp_path: Path
@@ -717,11 +815,16 @@ class TestIngest:
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": parts},
             {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": "call_1", "content": "tool says 42"},
+            {
+                "role": "tool",
+                "tool_call_id": "call_1",
+                "content": "tool says 42",
+            },
             {"role": "assistant", "content": "Noted."},
         ]
         path = write(
-            tmp_path / "chat.json", {"conversationId": "c-9", "messages": messages}
+            tmp_path / "chat.json",
+            {"conversationId": "c-9", "messages": messages},
         )
         ran = run("ingest", path, "--json", "--now", NOW)
         assert ran.json["stored"] | {"facts": 0, "tripleOperations": 0} == {
@@ -733,8 +836,12 @@ class TestIngest:
         assert "42" not in str(found.contents)
         assert {r["eventTime"] for r in found.json["results"]} == {NOW}
 
-    def test_is_silent_on_stderr_when_piped(self, run: Run, tmp_path: Path) -> None:
-        many = [conversation((NOW, f"note {n}"), id_=f"c-{n}") for n in range(25)]
+    def test_is_silent_on_stderr_when_piped(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        many = [
+            conversation((NOW, f"note {n}"), id_=f"c-{n}") for n in range(25)
+        ]
         ran = run("ingest", write(tmp_path / "many.json", many), "--json")
         assert ran.err == ""
         assert ran.json["accepted"]["conversations"] == 25
@@ -745,7 +852,13 @@ class TestSearch:
         self, run: Run, store: Path
     ) -> None:
         ran = run(
-            "search", "where does Dana live", "--store", store, "--now", NOW, "--json"
+            "search",
+            "where does Dana live",
+            "--store",
+            store,
+            "--now",
+            NOW,
+            "--json",
         )
         assert (ran.code, ran.err) == (0, "")
         answer = ran.json
@@ -756,7 +869,12 @@ class TestSearch:
         assert "Lisbon" in best["content"]
         for result in answer["results"]:
             assert RESULT <= set(result) <= RESULT | ADDED
-            assert set(result["why"]) == {"vector", "keyword", "recency", "importance"}
+            assert set(result["why"]) == {
+                "vector",
+                "keyword",
+                "recency",
+                "importance",
+            }
             assert 0 <= result["score"] <= 1
         assert best["grain"] == "working"
         assert best["period"] == best["date"] == "2026-03-02"
@@ -765,14 +883,19 @@ class TestSearch:
         assert best["sourceIds"] == ["c-1.m1"]
         assert best["userId"] == "u-42"
 
-    def test_without_text_gives_the_newest_first(self, run: Run, store: Path) -> None:
+    def test_without_text_gives_the_newest_first(
+        self, run: Run, store: Path
+    ) -> None:
         answer = run("search", "--store", store, "--now", NOW, "--json").json
         times = [result["eventTime"] for result in answer["results"]]
         assert times == sorted(times, reverse=True)
         assert times[0] >= "2026-03-09T18:00:00Z"
-        assert {result["why"]["vector"] for result in answer["results"]} == {None}
+        assert {result["why"]["vector"] for result in answer["results"]} == {
+            None
+        }
         assert (
-            run("search", "", "--store", store, "--now", NOW, "--json").json == answer
+            run("search", "", "--store", store, "--now", NOW, "--json").json
+            == answer
         )
 
     @pytest.mark.parametrize(
@@ -822,7 +945,10 @@ class TestSearch:
         self, run: Run, store: Path
     ) -> None:
         common = ("--store", store, "--now", NOW, "--json")
-        assert len(run("search", *common, "--max-results", 2).json["results"]) == 2
+        assert (
+            len(run("search", *common, "--max-results", 2).json["results"])
+            == 2
+        )
         every = run("search", *common, "--max-results", 100).contents
         budget = len(every[0].encode()) // 4 + 2
         within = run("search", *common, "--max-tokens", budget).contents
@@ -841,12 +967,16 @@ class TestSearch:
         assert empty.json["searched"]["records"] == 0
         assert "empty" in empty.json["hint"]
         assert not (tmp_path / "none").exists()
-        window = run("search", "x", "--store", store, "--since", "2030-01-01", "--json")
+        window = run(
+            "search", "x", "--store", store, "--since", "2030-01-01", "--json"
+        )
         assert window.code == 0
         assert window.json["searched"]["since"] == "2030-01-01T00:00:00Z"
         assert "none within" in window.json["hint"]
 
-    def test_finds_a_code_by_its_characters(self, run: Run, store: Path) -> None:
+    def test_finds_a_code_by_its_characters(
+        self, run: Run, store: Path
+    ) -> None:
         ran = run("search", "ERR-4711", "--store", store, "--json")
         assert "ERR-4711" in ran.contents[0]
 
@@ -866,7 +996,16 @@ class TestSearch:
         assert "searched" in ran.out
 
     @pytest.mark.parametrize(
-        "asked", ["'", '"; DROP TABLE memories', "\\", "%", "😀", "AND OR NOT (", "--x"]
+        "asked",
+        [
+            "'",
+            '"; DROP TABLE memories',
+            "\\",
+            "%",
+            "😀",
+            "AND OR NOT (",
+            "--x",
+        ],
     )
     def test_takes_any_text(self, run: Run, store: Path, asked: str) -> None:
         ran = run("search", "--store", store, "--json", "--", asked)
@@ -909,20 +1048,26 @@ class TestShowAndStatus:
         held = run("status", "--store", store, "--json")
         assert (held.code, held.err) == (0, "")
         working = held.json["grains"]["working"]
-        every = run("search", "--store", store, "--max-results", 100, "--json").json[
-            "results"
-        ]
+        every = run(
+            "search", "--store", store, "--max-results", 100, "--json"
+        ).json["results"]
         assert working["records"] == len(every) >= 4
         assert working["bytes"] > 0
-        assert working["oldest"] == min(result["eventTime"] for result in every)
-        assert working["newest"] == max(result["eventTime"] for result in every)
+        assert working["oldest"] == min(
+            result["eventTime"] for result in every
+        )
+        assert working["newest"] == max(
+            result["eventTime"] for result in every
+        )
         assert held.json["timeline"]["bytes"] > 0
         assert set(held.json["grains"]) == {
             "working", "daily", "weekly", "monthly", "quarterly", "yearly",
         }  # fmt: skip
         assert "working" in run("status", "--store", store).out
 
-    def test_status_of_nothing_is_zeros(self, run: Run, tmp_path: Path) -> None:
+    def test_status_of_nothing_is_zeros(
+        self, run: Run, tmp_path: Path
+    ) -> None:
         held = run("status", "--store", tmp_path / "none", "--json")
         assert held.code == 0
         assert held.json["grains"]["working"]["records"] == 0
@@ -955,7 +1100,8 @@ class TestOtherEmbedder:
         self, tmp_path: Path, store: Path, verb: str, other: str
     ) -> None:
         path = write(
-            tmp_path / "more.json", conversation((NOW, "I sold the car."), id_="c-9")
+            tmp_path / "more.json",
+            conversation((NOW, "I sold the car."), id_="c-9"),
         )
         with ModelServer(api_key="sk-test") as server:
             ran = command(
@@ -967,7 +1113,9 @@ class TestOtherEmbedder:
                 OPENAI_BASE_URL=server.base_url,
                 OPENAI_API_KEY="sk-test",
             )
-        assert_refused(ran, "wordllama-l2-supercat:256", other.partition(":")[0])
+        assert_refused(
+            ran, "wordllama-l2-supercat:256", other.partition(":")[0]
+        )
 
 
 class TestOutage:
@@ -1004,7 +1152,9 @@ class TestOutage:
 class TestCommand:
     """The installed command, in a process of its own."""
 
-    def test_remembers_from_one_process_to_the_next(self, tmp_path: Path) -> None:
+    def test_remembers_from_one_process_to_the_next(
+        self, tmp_path: Path
+    ) -> None:
         where = {"VARVE_STORE": str(tmp_path / "store")}
         taken = command("ingest", "-", "--now", NOW, data=text(MOVE), **where)
         assert taken.code == 0, taken.err
@@ -1016,9 +1166,13 @@ class TestCommand:
         assert "Lisbon" in found.contents[0]
         assert found.err == ""
 
-    def test_refuses_bad_input_without_a_traceback(self, tmp_path: Path) -> None:
+    def test_refuses_bad_input_without_a_traceback(
+        self, tmp_path: Path
+    ) -> None:
         ran = command(
-            "ingest", "-", data=text(changed(MOVE, *FIRST, "role", to="narrator"))
+            "ingest",
+            "-",
+            data=text(changed(MOVE, *FIRST, "role", to="narrator")),
         )
         assert_refused(ran, "standard input", "messages[0].role", "narrator")
         assert list(tmp_path.iterdir()) == []
@@ -1040,11 +1194,18 @@ class TestCommand:
             )
         assert b"Traceback" not in ran.stderr
 
-    def test_prints_any_character_whatever_the_locale(self, tmp_path: Path) -> None:
+    def test_prints_any_character_whatever_the_locale(
+        self, tmp_path: Path
+    ) -> None:
         said = conversation((NOW, "Nació Alma 😀"))
         assert command("ingest", "-", data=text(said)).code == 0
         ran = command(
-            "search", "Alma", "--json", LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING=""
+            "search",
+            "Alma",
+            "--json",
+            LC_ALL="C",
+            PYTHONUTF8="0",
+            PYTHONIOENCODING="",
         )
         assert ran.code == 0, ran.err
         assert any("Nació Alma 😀" in content for content in ran.contents)

@@ -31,9 +31,19 @@ HOLDS = [
         "When is Hannah's birthday? I want to send a card.",
         "12th of March",
     ),
-    ("northwind", None, "Which antibiotic must Dana never be given?", "penicillin"),
+    (
+        "northwind",
+        None,
+        "Which antibiotic must Dana never be given?",
+        "penicillin",
+    ),
     ("northwind", None, "What is Dana's neighbour called?", "Graciete"),
-    ("northwind", "u-priya", "Cook something for me: what is my diet?", "diet: vegan"),
+    (
+        "northwind",
+        "u-priya",
+        "Cook something for me: what is my diet?",
+        "diet: vegan",
+    ),
     (
         "northwind",
         None,
@@ -46,9 +56,19 @@ HOLDS = [
         "Which ticket belongs to the stuck charging cable?",
         "NW-53977",
     ),
-    ("northwind", "u-marco", "Where do I work these days?", "employer: Órbita Salud"),
+    (
+        "northwind",
+        "u-marco",
+        "Where do I work these days?",
+        "employer: Órbita Salud",
+    ),
     ("northwind", None, "¿Cómo se llama el perro de Marco?", "Tronco"),
-    ("brightline", None, "Order a replacement charger for Lee's laptop", "BLP-55210"),
+    (
+        "brightline",
+        None,
+        "Order a replacement charger for Lee's laptop",
+        "BLP-55210",
+    ),
     ("northwind", None, "Write to Priya's manager", "Tomasz"),
     ("brightline", None, "VPN client shows E-4092, what now?", "6.4.2"),
     ("brightline", None, "Whose phone extension is 4471?", "4471"),
@@ -83,7 +103,10 @@ SHOULD = [
     ("brightline", "VPN client shows E-4092"),
     ("brightline", "Whose phone extension is 4471?"),
     ("brightline", "Order a replacement charger for Lee's laptop"),
-    ("brightline", "Dana from Finance wants snacks for her party; any allergies?"),
+    (
+        "brightline",
+        "Dana from Finance wants snacks for her party; any allergies?",
+    ),
 ]
 SHOULD_NOT = [
     ("northwind", "What is the capital of Mongolia?"),
@@ -117,7 +140,10 @@ UNSEEN_SHOULD = [
     ("northwind", "What did I say about bouldering?"),
     ("northwind", "Priya starts a new job soon, write a speech"),
     ("northwind", "Which house number on Hill Road?"),
-    ("northwind", "Is there a nut allergy I should tell the restaurant about?"),
+    (
+        "northwind",
+        "Is there a nut allergy I should tell the restaurant about?",
+    ),
     ("northwind", "the charging point broke down, which ticket was that?"),
     ("northwind", "¿Dónde vive Marco ahora?"),
     ("northwind", "¿Cómo se llama el perro de Marco?"),
@@ -168,7 +194,9 @@ def memories(store: Path) -> dict[str, Memory]:
 
 
 def opened(root: Path, workspace: str = "northwind") -> Memory:
-    return Memory.open(root, workspace=workspace, agent=AGENTS[workspace], now=NOW)
+    return Memory.open(
+        root, workspace=workspace, agent=AGENTS[workspace], now=NOW
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,7 +211,9 @@ def test_the_block_holds_what_the_prompt_needs(
     prompt: str,
     expected: str,
 ) -> None:
-    block = memories[workspace].context(prompt, user_id=user_id, max_tokens=800)
+    block = memories[workspace].context(
+        prompt, user_id=user_id, max_tokens=800
+    )
     assert expected.lower() in block.text.lower()
     assert block.tokens == estimated_tokens(block.text) <= 800
 
@@ -199,13 +229,17 @@ class TestFloor:
     ) -> None:
         found = {p: memories[w].context(p) for w, p in SHOULD_NOT}
         assert [p for p, block in found.items() if not block.empty] == []
-        assert all(block.text == "" and block.reason for block in found.values())
+        assert all(
+            block.text == "" and block.reason for block in found.values()
+        )
 
     def test_most_prompts_that_had_no_part_in_it_are_told_apart(
         self, memories: dict[str, Memory]
     ) -> None:
         missed = [p for w, p in UNSEEN_SHOULD if memories[w].context(p).empty]
-        injected = [p for w, p in UNSEEN_SHOULD_NOT if not memories[w].context(p).empty]
+        injected = [
+            p for w, p in UNSEEN_SHOULD_NOT if not memories[w].context(p).empty
+        ]
         assert len(missed) <= 3, missed
         assert len(injected) <= 3, injected
 
@@ -221,7 +255,9 @@ def test_few_statements_of_a_long_memory_are_marked_superseded(
     assert len(superseded) <= len(results) / 15
 
 
-def test_a_users_block_holds_no_other_users_words(memories: dict[str, Memory]) -> None:
+def test_a_users_block_holds_no_other_users_words(
+    memories: dict[str, Memory],
+) -> None:
     memory = memories["northwind"]
     for _, prompt in SHOULD[:8]:
         block = memory.context(prompt, user_id="u-marco", max_tokens=2_000)
@@ -240,7 +276,9 @@ CHANGES: list[Callable[[str], str]] = [
 ]
 
 
-def test_a_memory_fed_back_to_itself_fifty_times_does_not_grow(tmp_path: Path) -> None:
+def test_a_memory_fed_back_to_itself_fifty_times_does_not_grow(
+    tmp_path: Path,
+) -> None:
     memory = opened(tmp_path)
     told = "I moved to Lisbon and I am allergic to peanuts. My sister Hannah lives in Leeds."
     memory.ingest(conversation("c-0", f"My name is Dana Whitfield. {told}"))
@@ -254,13 +292,16 @@ def test_a_memory_fed_back_to_itself_fifty_times_does_not_grow(tmp_path: Path) -
         echo = CHANGES[round_ % len(CHANGES)](block.text)
         memory.ingest(
             conversation(
-                f"c-echo-{round_}", echo, role=("user", "assistant")[round_ % 2]
+                f"c-echo-{round_}",
+                echo,
+                role=("user", "assistant")[round_ % 2],
             )
         )
         if round_ % 10 == 0:
             memory.ingest(
                 conversation(
-                    f"c-own-{round_}", f"{echo}\n\nThe weather is round {round_} today."
+                    f"c-own-{round_}",
+                    f"{echo}\n\nThe weather is round {round_} today.",
                 )
             )
             own += 1
@@ -269,7 +310,9 @@ def test_a_memory_fed_back_to_itself_fifty_times_does_not_grow(tmp_path: Path) -
     assert len(memory.profile(user_id="u-dana")["history"]) == 3
 
 
-def conversation(name: str, content: str, role: str = "user") -> dict[str, Any]:
+def conversation(
+    name: str, content: str, role: str = "user"
+) -> dict[str, Any]:
     speaker = "Dana" if role == "user" else "Assistant"
     message = {
         "role": role,
@@ -281,7 +324,9 @@ def conversation(name: str, content: str, role: str = "user") -> dict[str, Any]:
 
 
 def count(memory: Memory) -> int:
-    return sum(int(grain["records"]) for grain in memory.status()["grains"].values())
+    return sum(
+        int(grain["records"]) for grain in memory.status()["grains"].values()
+    )
 
 
 class TestCommandLine:
@@ -308,7 +353,9 @@ class TestCommandLine:
         self, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         manual = tmp_path / "manual.txt"
-        manual.write_text("Dana's boiler manual: hold reset for ten seconds.", "utf-8")
+        manual.write_text(
+            "Dana's boiler manual: hold reset for ten seconds.", "utf-8"
+        )
         words = [
             "context",
             "Dana's boiler",
@@ -352,7 +399,10 @@ class TestCommandLine:
         ]
         for day, (key, value) in enumerate(answers, start=1):
             words = ["profile", "set", key, value, *user]
-            assert self.run(tmp_path, capsys, *words, now=NOW.replace(day=day))[0] == 0
+            assert (
+                self.run(tmp_path, capsys, *words, now=NOW.replace(day=day))[0]
+                == 0
+            )
         later = NOW.replace(day=9)
         code, out, _ = self.run(
             tmp_path, capsys, "profile", "show", *user, "--json", now=later
@@ -367,7 +417,14 @@ class TestCommandLine:
             "short answers",
         ]
         _, out, _ = self.run(
-            tmp_path, capsys, "profile", "set", "preferences", "", *user, now=later
+            tmp_path,
+            capsys,
+            "profile",
+            "set",
+            "preferences",
+            "",
+            *user,
+            now=later,
         )
         assert "preferences" not in out
         assert "set by hand" in out
@@ -385,7 +442,10 @@ class TestCommandLine:
         ],
     )
     def test_bad_words_change_nothing_and_exit_with_2(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+        self,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        words: list[str],
     ) -> None:
         code, out, err = self.run(tmp_path / "store", capsys, *words)
         assert (code, out) == (2, "")

@@ -63,7 +63,9 @@ def store(
 
 
 def opened(root: Path, scope: Scope) -> Memory:
-    return Memory.open(root, workspace=scope.workspace, agent=scope.agent, now=NOW)
+    return Memory.open(
+        root, workspace=scope.workspace, agent=scope.agent, now=NOW
+    )
 
 
 def scope_of(named: dict[str, Any]) -> Scope:
@@ -82,7 +84,9 @@ def records(root: Path, scope: Scope) -> list[dict[str, Any]]:
     found = [
         asdict(record) | {"grain": str(grain)}
         for grain in Grain
-        for record in reader.browse(scope, grain, where=Filter(), limit=EVERYTHING)
+        for record in reader.browse(
+            scope, grain, where=Filter(), limit=EVERYTHING
+        )
     ]
     return sorted(found, key=lambda record: (record["grain"], record["id"]))
 
@@ -103,14 +107,17 @@ def export(root: Path) -> bytes:
         for row in (*records(root, scope), *triples(root, scope))
     ]
     return "\n".join(
-        json.dumps(row, sort_keys=True, ensure_ascii=False, default=str) for row in rows
+        json.dumps(row, sort_keys=True, ensure_ascii=False, default=str)
+        for row in rows
     ).encode()
 
 
 def listing(root: Path) -> dict[str, str]:
     files = sorted(path for path in root.rglob("*") if path.is_file())
     return {
-        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        str(path.relative_to(root)): hashlib.sha256(
+            path.read_bytes()
+        ).hexdigest()
         for path in files
     }
 
@@ -129,7 +136,8 @@ class TestAnyOrder:
     ) -> None:
         for seed in (4711, 42):
             ingest(
-                tmp_path, random.Random(seed).sample(conversations, len(conversations))
+                tmp_path,
+                random.Random(seed).sample(conversations, len(conversations)),
             )
         assert export(tmp_path) == export(store)
 
@@ -142,12 +150,15 @@ class TestAnyOrder:
             assert {record["conversation_id"] for record in kept} <= {
                 c["conversationId"] for c in own
             }
-            sources = {source for record in kept for source in record["source_ids"]}
+            sources = {
+                source for record in kept for source in record["source_ids"]
+            }
             spoken = {
                 message["id"]
                 for c in own
                 for message in c["messages"]
-                if message["role"] == "user" and isinstance(message["content"], str)
+                if message["role"] == "user"
+                and isinstance(message["content"], str)
             }
             assert len(spoken - sources) <= 0.02 * len(spoken), (
                 "only injected memory and silence may be missing"
@@ -159,13 +170,20 @@ class TestAnyOrder:
     ) -> None:
         few = random.Random(7).sample(conversations, 25)
         ingest(tmp_path, few)
-        before, counted, kept = export(tmp_path), versions(tmp_path), listing(tmp_path)
+        before, counted, kept = (
+            export(tmp_path),
+            versions(tmp_path),
+            listing(tmp_path),
+        )
         ingest(tmp_path, few)
         later = datetime(2027, 1, 1, tzinfo=UTC)
         for conversation in few:
             scope = scope_of(conversation)
             memory = Memory.open(
-                tmp_path, workspace=scope.workspace, agent=scope.agent, now=later
+                tmp_path,
+                workspace=scope.workspace,
+                agent=scope.agent,
+                now=later,
             )
             done = memory.ingest(conversation).to_dict()
             assert set(done["stored"].values()) == {0}
@@ -189,7 +207,9 @@ class TestAnyOrder:
                 for r in records(root, scope)
                 if r["conversation_id"] == longest["conversationId"]
             ]
-            return [record for record in own if record["memory_type"] == "turn"]
+            return [
+                record for record in own if record["memory_type"] == "turn"
+            ]
 
         assert turns(tmp_path) == turns(store)
 
@@ -214,7 +234,9 @@ class TestFaces:
                     {"since": "2026-01-01", "max_tokens": 80},
                 ),
             ):
-                memory = opened(store, scope).search(question["question"], **arguments)
+                memory = opened(store, scope).search(
+                    question["question"], **arguments
+                )
                 capsys.readouterr()
                 where = [
                     "--workspace",
@@ -271,12 +293,17 @@ class TestFaces:
     def test_the_demo_for_people_ends_with_what_to_try_next(
         self, store: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        assert main(["demo", "--store", str(store), "--now", NOW.isoformat()]) == 0
+        assert (
+            main(["demo", "--store", str(store), "--now", NOW.isoformat()])
+            == 0
+        )
         out = capsys.readouterr().out
         assert str(store) in out
         assert sum(line.startswith("? ") for line in out.splitlines()) == 10
         commands = [
-            line.split()[1] for line in out.splitlines() if line.startswith("  varve ")
+            line.split()[1]
+            for line in out.splitlines()
+            if line.startswith("  varve ")
         ]
         assert commands == ["search", "search", "summarize", "look"]
 
@@ -285,7 +312,10 @@ class TestTenants:
     """Invariant 7: a tenant touches only its own prefix."""
 
     def test_no_question_is_answered_from_another_workspace(
-        self, store: Path, questions: list[dict[str, Any]], conversations: Conversations
+        self,
+        store: Path,
+        questions: list[dict[str, Any]],
+        conversations: Conversations,
     ) -> None:
         own: defaultdict[Scope, set[str]] = defaultdict(set)
         for conversation in conversations:
@@ -293,14 +323,16 @@ class TestTenants:
         assert not own[SCOPES[0]] & own[SCOPES[1]]
         memories = {scope: opened(store, scope) for scope in SCOPES}
         counts = {scope: len(records(store, scope)) for scope in SCOPES}
-        tenant = [question for question in questions if question["kind"] == "tenant"]
+        tenant = [
+            question for question in questions if question["kind"] == "tenant"
+        ]
         assert len(tenant) >= 10
         for question in tenant:
             for scope, memory in memories.items():
                 answer = memory.search(question["question"], max_results=100)
-                assert {result.conversation_id for result in answer.results} <= own[
-                    scope
-                ]
+                assert {
+                    result.conversation_id for result in answer.results
+                } <= own[scope]
                 assert answer.results
                 assert answer.searched.records <= counts[scope]
 
@@ -309,7 +341,9 @@ class TestTenants:
     ) -> None:
         for scope in SCOPES:
             found = (
-                opened(store, scope).search(user_id="u-dana", max_results=100).results
+                opened(store, scope)
+                .search(user_id="u-dana", max_results=100)
+                .results
             )
             assert found
             for result in found:

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.directory_size import ENVIRONMENT, FIRST_DAY, conversations, sizes
+from benchmarks.directory_size import (
+    ENVIRONMENT,
+    FIRST_DAY,
+    conversations,
+    sizes,
+)
 from varve.api.memory import Memory
 
 DAYS = 3
@@ -36,4 +41,7 @@ def test_a_nights_work_leaves_one_version_of_each_store_in_a_directory(
     assert {one.id for one in after.results}
     assert {one.id for one in before.results}
     kept = sizes(tmp_path)
-    assert sum(kept[part] for part in BESIDE_RECORDS) < 0.1 * kept["LanceDB: data"]
+    assert (
+        sum(kept[part] for part in BESIDE_RECORDS)
+        < 0.1 * kept["LanceDB: data"]
+    )

@@ -55,13 +55,20 @@ def figures(tried: Ordeal) -> str:
         f"runs {tried.runs}, messages {tried.messages}, kills {tried.kills}, letters {tried.letters}"
     ]
     lines += [f"erasures that named files of a failed write: {tried.unproved}"]
-    lines += [f"forgotten {moment}: {tried.moments[moment]}" for moment in MOMENTS]
+    lines += [
+        f"forgotten {moment}: {tried.moments[moment]}" for moment in MOMENTS
+    ]
     return "\n".join(
-        [*lines, *(f"{kind}: {count}" for kind, count in sorted(kinds.items()))]
+        [
+            *lines,
+            *(f"{kind}: {count}" for kind, count in sorted(kinds.items())),
+        ]
     )
 
 
-def test_without_faults_memory_is_what_a_plain_one_holds(tried: Ordeal) -> None:
+def test_without_faults_memory_is_what_a_plain_one_holds(
+    tried: Ordeal,
+) -> None:
     wrong = tried.run(-1, rate=0.0)
     assert not wrong, "\n".join(wrong)
 

@@ -30,7 +30,9 @@ Conversation = dict[str, Any]
 
 
 def open_memory(root: str | Path) -> Memory:
-    return Memory.open(root, workspace="acme", agent="support", now=NOW, environment={})
+    return Memory.open(
+        root, workspace="acme", agent="support", now=NOW, environment={}
+    )
 
 
 def conversation(
@@ -74,7 +76,9 @@ def forms(data: bytes) -> Iterator[bytes]:
     if data[:2] == b"\x1f\x8b":
         yield from forms(gzip.decompress(data))
     if data[:4] == b"\x28\xb5\x2f\xfd":
-        yield from forms(pa.input_stream(io.BytesIO(data), compression="zstd").read())
+        yield from forms(
+            pa.input_stream(io.BytesIO(data), compression="zstd").read()
+        )
     if data[:4] == b"PAR1":
         yield json.dumps(
             pq.read_table(io.BytesIO(data)).to_pylist(), default=str
@@ -158,13 +162,19 @@ def words_of(root: Path) -> set[str]:
     return {word for word in found if not re.search(r"(.)\1{2}", word)}
 
 
-def test_words_that_every_store_holds_are_nobodys_traces(tmp_path: Path) -> None:
+def test_words_that_every_store_holds_are_nobodys_traces(
+    tmp_path: Path,
+) -> None:
     memory = told(tmp_path / "one", DANA)
     told(tmp_path / "two", *MARCO).record_outcome("c-12", "SUCCESS")
     memory.record_outcome("c-danaquetzal", "SUCCESS")
-    everywhere = sorted(words_of(tmp_path / "one") & words_of(tmp_path / "two"))
+    everywhere = sorted(
+        words_of(tmp_path / "one") & words_of(tmp_path / "two")
+    )
     assert {"english", "language", "support"} <= set(everywhere)
-    memory.ingest(conversation("c-words", "u-words", "Support", " ".join(everywhere)))
+    memory.ingest(
+        conversation("c-words", "u-words", "Support", " ".join(everywhere))
+    )
     assert memory.forget(user="u-words", verify=True)["verification"]["proved"]
 
 
@@ -174,7 +184,9 @@ def test_what_was_reported_of_a_conversation_goes_with_it_whoever_is_named(
     memory = told(tmp_path / "store", DANA, *MARCO)
     for conversation_id in ("c-danaquetzal", "c-12"):
         memory.record_outcome(
-            conversation_id, "FAILURE", correction=f"Not so, said {conversation_id}."
+            conversation_id,
+            "FAILURE",
+            correction=f"Not so, said {conversation_id}.",
         )
     receipt = memory.forget(user="u-danaquetzal", verify=True)
     assert receipt["erased"]["experience"] == 1
@@ -207,7 +219,9 @@ def test_the_rest_is_what_it_would_be_without_him(tmp_path: Path) -> None:
     assert held(memory) == held(control)
 
 
-def test_the_receipt_and_the_tombstones_hold_no_content(tmp_path: Path) -> None:
+def test_the_receipt_and_the_tombstones_hold_no_content(
+    tmp_path: Path,
+) -> None:
     memory = told(tmp_path, DANA)
     key = memory.forget(user="u-danaquetzal", verify=True)["receipt"]
     receipt = json.loads((tmp_path / key).read_text())
@@ -219,7 +233,9 @@ def test_the_receipt_and_the_tombstones_hold_no_content(tmp_path: Path) -> None:
         for name, data in files_under(tmp_path).items()
         if name.startswith("audit/")
     }
-    assert len(audit) == 3  # the receipt, the tombstones, and no needles any more
+    assert (
+        len(audit) == 3
+    )  # the receipt, the tombstones, and no needles any more
     assert traces(audit, *CANARIES, "u-danaquetzal") == []
 
 
@@ -244,7 +260,9 @@ def test_invariant_4_others_lose_nothing_while_somebody_is_forgotten(
     """A writer in another opening of the store goes on; what it is refused it says again, as it may."""
     memory = told(tmp_path / "one", DANA, *MARCO)
     others = [
-        conversation(f"c-new-{n}", "u-marco", "Marco", f"I like meal {n}.", "Noted.")
+        conversation(
+            f"c-new-{n}", "u-marco", "Marco", f"I like meal {n}.", "Noted."
+        )
         for n in range(6)
     ]
 
@@ -293,7 +311,8 @@ def test_invariant_8_what_others_said_or_are_known_for_as_well_does_not_spoil_th
         "Understood, thank you.",
     )
     one, other = (
-        conversation(f"c-{user}", user, "Dana", *texts) for user in ("u-one", "u-other")
+        conversation(f"c-{user}", user, "Dana", *texts)
+        for user in ("u-one", "u-other")
     )
     memory = told(
         tmp_path,
@@ -303,7 +322,9 @@ def test_invariant_8_what_others_said_or_are_known_for_as_well_does_not_spoil_th
     done = memory.forget(user="u-one", verify=True)
     assert done["verification"]["foundIn"] == []
     assert done["verification"]["proved"]
-    assert memory.search("Who lives in Kumquatolia?", user_id="u-other").results
+    assert memory.search(
+        "Who lives in Kumquatolia?", user_id="u-other"
+    ).results
 
 
 @pytest.fixture(scope="module")
@@ -315,9 +336,13 @@ def moto() -> Iterator[Any]:
 
 
 def objects_in(client: Any) -> dict[str, bytes]:
-    pages = client.get_paginator("list_object_versions").paginate(Bucket=BUCKET)
+    pages = client.get_paginator("list_object_versions").paginate(
+        Bucket=BUCKET
+    )
     found = [
-        (o["Key"], o["VersionId"]) for page in pages for o in page.get("Versions", [])
+        (o["Key"], o["VersionId"])
+        for page in pages
+        for o in page.get("Versions", [])
     ]
     return {
         f"{key}@{version}": client.get_object(
@@ -401,7 +426,9 @@ def test_the_command_says_what_a_description_would_take(
     assert code == 0
     assert "zebrinaquoll" in out
     assert traces(files_under(tmp_path), "zebrinaquoll")
-    code, out, _ = varve(tmp_path, capsys, "forget", "--query", "zebrinaquoll", "--yes")
+    code, out, _ = varve(
+        tmp_path, capsys, "forget", "--query", "zebrinaquoll", "--yes"
+    )
     assert (code, out.splitlines()[0]) == (0, "erased:")
     assert traces(files_under(tmp_path), "zebrinaquoll") == []
 

@@ -14,13 +14,17 @@ from varve.cli import main
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 AHEAD = NOW + timedelta(minutes=5)
-DANA = conversation("c-1", "u-7", "Dana", "I live in Kumquatolia.", "How nice!")
+DANA = conversation(
+    "c-1", "u-7", "Dana", "I live in Kumquatolia.", "How nice!"
+)
 MARCO = conversation("c-2", "u-8", "Marco", "I like espresso.", "Noted.")
 OUTCOME_WORDS = "The zebrinaquoll was osprelliant."
 
 
 def open_memory(root: Path, now: datetime = NOW) -> Memory:
-    return Memory.open(root, workspace="acme", agent="support", now=now, environment={})
+    return Memory.open(
+        root, workspace="acme", agent="support", now=now, environment={}
+    )
 
 
 def plant(root: Path, words: str) -> Path:
@@ -56,12 +60,30 @@ def test_nothing_to_look_for_is_no_proof_and_says_why(
 ) -> None:
     memory = open_memory(tmp_path)
     memory.ingest([DANA, MARCO])
-    assert memory.forget(user="u-7", verify=True)["verification"]["proved"] is True
+    assert (
+        memory.forget(user="u-7", verify=True)["verification"]["proved"]
+        is True
+    )
     again = memory.forget(user="u-7", verify=True)["verification"]
     assert (again["proved"], again["needles"]) == (None, 0)
     assert "nothing to look for" in again["reason"]
-    words = ["forget", "--user", "u-7", "--yes", "--verify", "--store", str(tmp_path)]
-    at = ["--workspace", "acme", "--agent", "support", "--now", "2026-04-20T12:00:00Z"]
+    words = [
+        "forget",
+        "--user",
+        "u-7",
+        "--yes",
+        "--verify",
+        "--store",
+        str(tmp_path),
+    ]
+    at = [
+        "--workspace",
+        "acme",
+        "--agent",
+        "support",
+        "--now",
+        "2026-04-20T12:00:00Z",
+    ]
     assert main([*words, *at]) == 0
     assert "nothing is proved: nothing to look for" in capsys.readouterr().out
 
@@ -71,9 +93,13 @@ def test_the_id_of_an_unknown_subject_is_no_proof_and_is_found_all_the_same(
 ) -> None:
     """A long id can be looked for, but tells nothing of the words."""
     memory = open_memory(tmp_path)
-    known = conversation("c-1", "u-dana-kim", "Dana", "I live in Kumquatolia.", "Ah!")
+    known = conversation(
+        "c-1", "u-dana-kim", "Dana", "I live in Kumquatolia.", "Ah!"
+    )
     memory.ingest([known, MARCO])
-    assert memory.forget(user="u-dana-kim", verify=True)["verification"]["proved"]
+    assert memory.forget(user="u-dana-kim", verify=True)["verification"][
+        "proved"
+    ]
     for user in ("u-dana-kim", "u-nobody-knows"):
         again = memory.forget(user=user, verify=True)["verification"]
         assert (again["proved"], again["hits"]) == (None, 0)
@@ -101,7 +127,9 @@ def test_what_another_user_says_later_is_no_trace(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     memory.ingest([DANA, MARCO])
     memory.forget(user="u-7")
-    same = conversation("c-9", "u-9", "Priya", "I live in Kumquatolia.", "How nice!")
+    same = conversation(
+        "c-9", "u-9", "Priya", "I live in Kumquatolia.", "How nice!"
+    )
     memory.ingest(same)
     checked = memory.forget(user="u-7", verify=True)["verification"]
     assert checked["foundIn"] == []
@@ -121,7 +149,9 @@ def state_without_messages(memory: Memory) -> None:
         "Osprelliant much.",
         user_id="u-7",
     )
-    experience.research.note("log", "fact", "Zebrinaquolls are small.", user_id="u-7")
+    experience.research.note(
+        "log", "fact", "Zebrinaquolls are small.", user_id="u-7"
+    )
     with memory.graph as graph:
         graph.insert_facts(
             [
@@ -162,7 +192,12 @@ def test_invariant_8_a_replayed_outcome_does_not_return(
     said = {**DANA, "messages": list(DANA["messages"])}
     said["messages"][0] = said["messages"][0] | {"state": "moving"}
     if shared:
-        other = {"id": "c-1-m9", "role": "user", "userId": "u-8", "content": "Hello."}
+        other = {
+            "id": "c-1-m9",
+            "role": "user",
+            "userId": "u-8",
+            "content": "Hello.",
+        }
         said["messages"].append(other | {"timestamp": "2026-04-19T10:00:00Z"})
     memory.ingest([said, MARCO])
     at = NOW - timedelta(hours=1)
@@ -233,9 +268,13 @@ def test_a_lesson_of_other_evidence_is_others_words(tmp_path: Path) -> None:
 
 def test_a_short_id_in_a_date_is_no_trace(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
-    odd = conversation("03-0", "26-0", "Dana", "I like tea.", "Fine.", day="2026-03-01")
+    odd = conversation(
+        "03-0", "26-0", "Dana", "I like tea.", "Fine.", day="2026-03-01"
+    )
     odd["messages"][0]["id"] = "2026-03-01"
-    memory.ingest([odd, conversation("c-2", "u-8", "Marco", "Hi.", day="2026-03-01")])
+    memory.ingest(
+        [odd, conversation("c-2", "u-8", "Marco", "Hi.", day="2026-03-01")]
+    )
     memory.summarize()
     done = memory.forget(user="26-0", verify=True)["verification"]
     assert (done["foundIn"], done["proved"]) == ([], True)

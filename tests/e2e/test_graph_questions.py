@@ -44,7 +44,9 @@ def memories(
 ) -> dict[Scope, Memory]:
     """The corpus, shuffled where there is a seed, through the pipeline; the records stay in memory."""
     records = InMemoryRecords()
-    application = open_driver(environment, root, NOW, records=records, stores=records)
+    application = open_driver(
+        environment, root, NOW, records=records, stores=records
+    )
     found: defaultdict[Scope, list[Any]] = defaultdict(list)
     for path in sorted(CORPUS.glob("*.json")):
         if path.name != "questions.json":
@@ -65,7 +67,9 @@ def answered(question: Question, told: dict[Scope, Memory]) -> set[str]:
     as_of = question["asOf"] and datetime.fromisoformat(question["asOf"])
     facts = graph.entity(question["entity"], as_of=as_of)["facts"]
     return {
-        fact["targetId"] for fact in facts if fact["label"] == question["predicate"]
+        fact["targetId"]
+        for fact in facts
+        if fact["label"] == question["predicate"]
     }
 
 
@@ -77,7 +81,9 @@ def score(told: dict[Scope, Memory]) -> int:
     """How many answers are right to the last value; told is what went wrong too."""
     wrong = [q for q in questions() if not right(q, told)]
     for q in wrong:
-        print(f"  {q['question']} {sorted(answered(q, told))}, not {q['values']}")
+        print(
+            f"  {q['question']} {sorted(answered(q, told))}, not {q['values']}"
+        )
     then = [q for q in questions() if q["asOf"]]
     print(f"{len(questions()) - len(wrong)} of {len(questions())} right, as of a time "
           f"{len(then) - sum(1 for q in wrong if q['asOf'])} of {len(then)}")  # fmt: skip
@@ -130,12 +136,16 @@ def test_the_rules_answer_what_they_did(offline: dict[Scope, Memory]) -> None:
 
 
 def test_invariant_2_the_conversations_order_does_not_matter_to_the_graph(
-    tmp_path: Path, with_model: dict[Scope, Memory], model_environment: dict[str, str]
+    tmp_path: Path,
+    with_model: dict[Scope, Memory],
+    model_environment: dict[str, str],
 ) -> None:
     again = memories(tmp_path, model_environment, seed=4711)
     for scope, memory in with_model.items():
         key = f"graphs/{scope}/facts.parquet"
-        stored = [driver_of(m).objects.get(key) for m in (memory, again[scope])]
+        stored = [
+            driver_of(m).objects.get(key) for m in (memory, again[scope])
+        ]
         assert stored[0] == stored[1]
         assert stored[0] is not None
 
@@ -155,7 +165,10 @@ def test_a_question_gets_the_same_answer_under_any_name(
         ("Reme", "remedios ferrer"),
         ("Rui", "Rui Bastos"),
     ]:
-        assert graph.entity(short, history=True) == graph.entity(full, history=True)
+        assert graph.entity(short, history=True) == graph.entity(
+            full, history=True
+        )
         assert (
-            graph.entity(short, history=True)["mentions"] + graph.entity(short)["facts"]
+            graph.entity(short, history=True)["mentions"]
+            + graph.entity(short)["facts"]
         )

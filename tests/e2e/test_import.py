@@ -29,17 +29,25 @@ def a_claude_chat(number: int, words: str) -> dict[str, Any]:
     return {"uuid": f"c-{number}", "chat_messages": [message]}
 
 
-def run(*words: object, capsys: pytest.CaptureFixture[str]) -> tuple[int, Any, str]:
+def run(
+    *words: object, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, Any, str]:
     code = main([str(word) for word in [*words, "--now", NOW, "--json"]])
     captured = capsys.readouterr()
-    return code, json.loads(captured.out) if captured.out else None, captured.err
+    return (
+        code,
+        json.loads(captured.out) if captured.out else None,
+        captured.err,
+    )
 
 
 def test_a_foreign_history_is_found_and_again_adds_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "conversations.json"
-    file.write_text(json.dumps([a_claude_chat(1, "I moved to Lisbon last week.")]))
+    file.write_text(
+        json.dumps([a_claude_chat(1, "I moved to Lisbon last week.")])
+    )
     ingest = ("ingest", file, "--user", "u-42", "--store", tmp_path / "store")
     code, report, _ = run(*ingest, "--dry-run", capsys=capsys)
     assert (code, report["files"][str(file)]["messages"]) == (0, 1)

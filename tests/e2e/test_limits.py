@@ -95,7 +95,8 @@ def test_ten_thousand_messages_are_taken_in_and_one_more_is_refused(
 ) -> None:
     texts = [f"Line {n}." for n in range(MAX_MESSAGES)]
     assert (
-        memory.ingest(conversation(*texts)).to_dict()["stored"]["turns"] == MAX_MESSAGES
+        memory.ingest(conversation(*texts)).to_dict()["stored"]["turns"]
+        == MAX_MESSAGES
     )
     assert memory.status()["grains"]["working"]["records"] >= MAX_MESSAGES
     with pytest.raises(Rejected) as refused:
@@ -119,9 +120,9 @@ def test_a_text_without_a_word_is_kept_and_nothing_is_made_of_it(
     text: str, memory: Memory
 ) -> None:
     assert (
-        memory.ingest(conversation(text, "I live in Lisbon.")).to_dict()["stored"][
-            "messages"
-        ]
+        memory.ingest(conversation(text, "I live in Lisbon.")).to_dict()[
+            "stored"
+        ]["messages"]
         == 2
     )
     assert memory.search("Lisbon").results
@@ -138,7 +139,9 @@ ODD = {
 
 
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
-def test_emoji_and_code_come_back_as_they_were_said(text: str, memory: Memory) -> None:
+def test_emoji_and_code_come_back_as_they_were_said(
+    text: str, memory: Memory
+) -> None:
     memory.ingest(conversation(text))
     assert any(text in turn for turn in turns(memory))
     assert memory.search(text[:50]).results
@@ -146,7 +149,11 @@ def test_emoji_and_code_come_back_as_they_were_said(text: str, memory: Memory) -
     memory.summarize()
 
 
-ENDLESS = {"zeros": "0" * 5_000, "digits": "3141592653" * 500, "letters": "Aa" * 2_500}
+ENDLESS = {
+    "zeros": "0" * 5_000,
+    "digits": "3141592653" * 500,
+    "letters": "Aa" * 2_500,
+}
 
 
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
@@ -167,7 +174,9 @@ def test_a_text_longer_than_a_turn_comes_back_in_passages_and_whole_where_it_is_
 def test_no_message_is_larger_than_a_queue_takes_whatever_it_carries() -> None:
     queue, objects = RecordingQueue(), InMemoryObjects()
     records = embedded(*(a_record(f"{n} " + "é" * 4_000) for n in range(400)))
-    whole = WriteRecords(ACME, Grain.WORKING, f"words:{DIMENSIONS}", tuple(records))
+    whole = WriteRecords(
+        ACME, Grain.WORKING, f"words:{DIMENSIONS}", tuple(records)
+    )
     for piece in records_in_bounds(whole):
         send_records(piece, queue=queue, objects=objects)
     huge = embedded(a_record("ü" * 500_000))
@@ -176,8 +185,14 @@ def test_no_message_is_larger_than_a_queue_takes_whatever_it_carries() -> None:
         queue=queue,
         objects=objects,
     )
-    assert max(len(d.body.encode()) for d in queue.sent) <= MAX_BODY_BYTES < SQS_BYTES
-    arrived = [r for d in queue.sent for r in read_write(d, objects=objects).records]  # type: ignore[union-attr]
+    assert (
+        max(len(d.body.encode()) for d in queue.sent)
+        <= MAX_BODY_BYTES
+        < SQS_BYTES
+    )
+    arrived = [
+        r for d in queue.sent for r in read_write(d, objects=objects).records
+    ]  # type: ignore[union-attr]
     assert [r.record for r in arrived] == [r.record for r in (*records, *huge)]
 
 
@@ -186,9 +201,13 @@ def test_a_clock_that_jumps_loses_and_doubles_nothing(
 ) -> None:
     for number, jump in enumerate([0, 40, -35, 3, -400, 400, 0]):
         clock.now = NOON + timedelta(days=jump)
-        memory.ingest(conversation("I live in Lisbon.", name=f"c-{number}", at=None))
+        memory.ingest(
+            conversation("I live in Lisbon.", name=f"c-{number}", at=None)
+        )
         memory.summarize()
-        memory.ingest(conversation("I live in Lisbon.", name=f"c-{number}", at=None))
+        memory.ingest(
+            conversation("I live in Lisbon.", name=f"c-{number}", at=None)
+        )
     clock.now = NOON + timedelta(days=500)
     memory.summarize()
     rows = memory.search(max_results=100, grain="working").results
@@ -205,15 +224,27 @@ def test_a_workspace_that_moves_to_another_zone_keeps_what_it_has(
     memory.ingest(conversation("I live in Lisbon.", at=late))
     clock.now = NOON + timedelta(days=5)
     memory.summarize()
-    for zone in ("Pacific/Kiritimati", "America/Los_Angeles", "Asia/Kathmandu", "UTC"):
+    for zone in (
+        "Pacific/Kiritimati",
+        "America/Los_Angeles",
+        "Asia/Kathmandu",
+        "UTC",
+    ):
         memory.configure("timezone", zone)
         memory.ingest(conversation("I live in Lisbon.", at=late))
         assert memory.summarize()["failed"] == 0
-        assert [r.content for r in memory.search("Lisbon", grain="working").results]
+        assert [
+            r.content for r in memory.search("Lisbon", grain="working").results
+        ]
     working = memory.search(grain="working", max_results=100).results
     assert len({r.id for r in working}) == len(working)
     assert (
-        len({r.period for r in memory.search(grain="daily", max_results=100).results})
+        len(
+            {
+                r.period
+                for r in memory.search(grain="daily", max_results=100).results
+            }
+        )
         == 1
     )
 
@@ -237,9 +268,13 @@ def test_a_smaller_plan_takes_what_has_expired_and_a_larger_one_brings_nothing_b
     assert memory.search(grain="daily").results
 
 
-def test_a_model_of_other_dimensions_is_refused_by_both_names(tmp_path: Path) -> None:
+def test_a_model_of_other_dimensions_is_refused_by_both_names(
+    tmp_path: Path,
+) -> None:
     records = LanceRecords(str(tmp_path), local_objects(tmp_path))
-    records.upsert(ACME, Grain.WORKING, embedded(a_record()), f"words:{DIMENSIONS}")
+    records.upsert(
+        ACME, Grain.WORKING, embedded(a_record()), f"words:{DIMENSIONS}"
+    )
     wide = [EmbeddedRecord(a_record("x"), np.ones(8, np.float32))]
     with pytest.raises(EmbeddingMismatch, match=r"words:64.*other:8"):
         records.upsert(ACME, Grain.WORKING, wide, "other:8")
@@ -256,21 +291,36 @@ def test_a_vector_of_other_dimensions_than_its_model_says_is_refused(
     for _ in range(2):
         with pytest.raises(Rejected, match="vector"):
             records.upsert(ACME, Grain.WORKING, odd, f"words:{DIMENSIONS}")
-        records.upsert(ACME, Grain.WORKING, embedded(a_record()), f"words:{DIMENSIONS}")
+        records.upsert(
+            ACME, Grain.WORKING, embedded(a_record()), f"words:{DIMENSIONS}"
+        )
 
 
 @NIGHTLY
 def test_two_hundred_thousand_records_are_searched_and_written_in_a_gigabyte(
     tmp_path: Path,
 ) -> None:
-    command = [sys.executable, "-m", "tests.support.large_store", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.support.large_store",
+        str(tmp_path),
+    ]
     given = {**os.environ, "PYTHONPATH": f"{PROJECT}/shared:{PROJECT}"}
     made = subprocess.run(
-        [*command, "make"], cwd=PROJECT, env=given, capture_output=True, text=True
+        [*command, "make"],
+        cwd=PROJECT,
+        env=given,
+        capture_output=True,
+        text=True,
     )
     assert made.returncode == 0, made.stderr
     used = subprocess.run(
-        [*command, "use"], cwd=PROJECT, env=given, capture_output=True, text=True
+        [*command, "use"],
+        cwd=PROJECT,
+        env=given,
+        capture_output=True,
+        text=True,
     )
     assert used.returncode == 0, used.stderr
     told = json.loads(used.stdout)

@@ -77,13 +77,20 @@ def test_what_a_client_remembers_it_finds_again_and_so_does_the_library(
         again = await call(client, "remember", messages=[said])
         assert again["stored"]["turns"] == 0
         found = await call(
-            client, "search_memory", queryText="where does Dana live?", maxResults=1
+            client,
+            "search_memory",
+            queryText="where does Dana live?",
+            maxResults=1,
         )
         assert found["results"][0]["conversationId"] == first["conversationId"]
         assert "Lisbon" in found["results"][0]["content"]
 
     session(tmp_path, asking)
-    turns = Memory.open(tmp_path, environment={}).search(memory_types=["turn"]).results
+    turns = (
+        Memory.open(tmp_path, environment={})
+        .search(memory_types=["turn"])
+        .results
+    )
     assert [turn.content for turn in turns] == [
         "Assistant: Which part?",
         "Dana: I moved to Lisbon.",
@@ -95,7 +102,10 @@ def test_invariant_7_whose_memory_it_is_never_comes_from_what_a_model_writes(
 ) -> None:
     memory = Memory.open(tmp_path, environment={})
     for user in ("u-1", "u-2"):
-        said = {"role": "user", "content": f"The code of {user} is {user}-4711."}
+        said = {
+            "role": "user",
+            "content": f"The code of {user} is {user}-4711.",
+        }
         memory.ingest(
             {"conversationId": f"c-{user}", "userId": user, "messages": [said]}
         )
@@ -109,9 +119,15 @@ def test_invariant_7_whose_memory_it_is_never_comes_from_what_a_model_writes(
             assert refused["error"]["field"] == name
         message = {"content": "Mine is 4712."}
         for given, field in (
-            ({"messages": [message | {"userId": "u-2"}]}, "messages[0].userId"),
+            (
+                {"messages": [message | {"userId": "u-2"}]},
+                "messages[0].userId",
+            ),
             ({"messages": [message], "agentId": "other"}, "agentId"),
-            ({"messages": [message], "conversationId": "../other"}, "conversationId"),
+            (
+                {"messages": [message], "conversationId": "../other"},
+                "conversationId",
+            ),
         ):
             refused = await call(client, "remember", **given)
             assert refused["error"]["field"] == field
@@ -132,7 +148,11 @@ def test_what_is_wrong_with_a_call_is_told_and_the_next_is_answered(
             ({"messages": []}, "messages"),
             ({"messages": ["I moved."]}, "messages[0]"),
             (
-                {"messages": [{"content": "I moved.", "timestamp": "yesterday"}]},
+                {
+                    "messages": [
+                        {"content": "I moved.", "timestamp": "yesterday"}
+                    ]
+                },
                 "messages[0].timestamp",
             ),
         ):
@@ -154,13 +174,19 @@ def test_what_is_wrong_with_a_call_is_told_and_the_next_is_answered(
 def test_it_ends_when_its_client_closes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "varve", "mcp", "--store", str(tmp_path)]
     ended = subprocess.run(
-        command, input=b"", capture_output=True, check=False, cwd=ROOT / "shared"
+        command,
+        input=b"",
+        capture_output=True,
+        check=False,
+        cwd=ROOT / "shared",
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
 def test_without_the_sdk_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
     assert main(["mcp", "--store", str(tmp_path)]) == 2
@@ -177,7 +203,9 @@ def test_a_user_that_is_no_id_is_refused_before_anything_is_served(
 def test_a_gateway_is_told_of_the_same_tool() -> None:
     text = (ROOT / "docs" / "deploy.md").read_text("utf-8")
     target = json.loads(
-        text.partition("cat > target.json <<'JSON'\n")[2].partition("   JSON\n")[0]
+        text.partition("cat > target.json <<'JSON'\n")[2].partition(
+            "   JSON\n"
+        )[0]
     )
     (tool,) = target["mcp"]["lambda"]["toolSchema"]["inlinePayload"]
     assert [tool] == describe_tools(["search_memory"], "bedrock")
@@ -244,7 +272,9 @@ def test_both_specifications_list_the_same_tools_with_schemas_and_annotations(
     async def asking(client: Client) -> None:
         assert client.protocol_version == version
         listed = (await client.list_tools()).tools
-        assert [tool.name for tool in listed] == [tool.name for tool in DEFINITIONS]
+        assert [tool.name for tool in listed] == [
+            tool.name for tool in DEFINITIONS
+        ]
         writing = set()
         for tool in listed:
             assert tool.input_schema["additionalProperties"] is False
@@ -271,14 +301,20 @@ def talk(user: str, *said: str) -> dict[str, Any]:
         }
         for day, words in enumerate(said, 2)
     ]
-    return {"conversationId": f"c-{user}", "userId": user, "messages": messages}
+    return {
+        "conversationId": f"c-{user}",
+        "userId": user,
+        "messages": messages,
+    }
 
 
 @pytest.fixture
 def two_users(tmp_path: Path) -> Memory:
     """A memory with two users' words and summaries."""
     memory = Memory.open(tmp_path, environment={})
-    memory.ingest(talk("u-1", "I keep my boat in Faro.", "The boat is called Alva."))
+    memory.ingest(
+        talk("u-1", "I keep my boat in Faro.", "The boat is called Alva.")
+    )
     memory.ingest(talk("u-2", "My locker has the code 4711."))
     memory.summarize()
     return memory
@@ -302,7 +338,9 @@ def test_records_and_periods_are_resources_of_the_pinned_user_alone(
             "varve://record/{id}",
             "varve://period/{label}",
         ]
-        listed = [str(one.uri) for one in (await client.list_resources()).resources]
+        listed = [
+            str(one.uri) for one in (await client.list_resources()).resources
+        ]
         assert "varve://period/2026-03-03" in listed
         assert "varve://period/2026-W10" in listed
         record = await read(client, f"varve://record/{own.id}")
@@ -323,10 +361,16 @@ def test_records_and_periods_are_resources_of_the_pinned_user_alone(
     session(tmp_path, asking, "--user", "u-1")
 
 
-def test_experience_is_recalled_and_its_reads_are_counted(tmp_path: Path) -> None:
+def test_experience_is_recalled_and_its_reads_are_counted(
+    tmp_path: Path,
+) -> None:
     memory = Memory.open(tmp_path, environment={})
     said = [
-        {"role": "user", "content": "Requests time out under load.", "state": "debug"},
+        {
+            "role": "user",
+            "content": "Requests time out under load.",
+            "state": "debug",
+        },
         {"role": "user", "content": "It works now.", "outcome": "SUCCESS"},
     ]
     memory.ingest({"conversationId": "c-1", "userId": "u-1", "messages": said})
@@ -334,11 +378,16 @@ def test_experience_is_recalled_and_its_reads_are_counted(tmp_path: Path) -> Non
 
     async def asking(client: Client) -> None:
         found = await call(
-            client, "recall_experience", situation="requests time out", state="debug"
+            client,
+            "recall_experience",
+            situation="requests time out",
+            state="debug",
         )
         assert found["items"][0]["answer"] == "Raise the pool size."
         assert found["familiarity"] == round(found["familiarity"], 3)
-        refused = await call(client, "recall_experience", situation="x", limit=51)
+        refused = await call(
+            client, "recall_experience", situation="x", limit=51
+        )
         assert refused["error"]["field"] == "limit"
 
     session(tmp_path, asking, "--user", "u-1")

@@ -36,5 +36,7 @@ def test_what_a_client_remembers_goes_through_the_queues_and_is_found(
     assert found["results"][0]["userId"] == "dana"
     assert "Lisbon" in found["results"][0]["content"]
     assert proposed["confirm"].endswith("--agent assistant --proposal 1")
-    assert "memory/audit/mcp/proposals/assistant.json" in rehearsal.keys("memory/audit")
+    assert "memory/audit/mcp/proposals/assistant.json" in rehearsal.keys(
+        "memory/audit"
+    )
     assert "Lisbon" not in rehearsal.functions["McpFunction"].logs

@@ -28,7 +28,15 @@ def served(folder: Path, *options: str) -> Iterator[str]:
     """Start `varve mcp --http` and give its address; end it afterwards."""
     token = folder / "token"
     token.write_text(TOKEN)
-    command = [sys.executable, "-m", "varve", "mcp", "--http", "--token-file", token]
+    command = [
+        sys.executable,
+        "-m",
+        "varve",
+        "mcp",
+        "--http",
+        "--token-file",
+        token,
+    ]
     environment = {"PYTHONPATH": str(ROOT / "shared")}
     with subprocess.Popen(
         [*command, "--store", folder / "memory", *options],
@@ -46,7 +54,9 @@ def served(folder: Path, *options: str) -> Iterator[str]:
 def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
     async def tell(client: Client) -> None:
         assert client.protocol_version == "2026-07-28"
-        nothing = await call(client, "get_context", prompt="Which city is mine?")
+        nothing = await call(
+            client, "get_context", prompt="Which city is mine?"
+        )
         assert nothing == {"text": "", "tokens": 0, "ids": []}
         first = await call(client, "remember", messages=[TOLD])
         again = await call(client, "remember", messages=[TOLD])
@@ -55,7 +65,9 @@ def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
 
     async def recall(client: Client) -> None:
         assert client.protocol_version == "2025-11-25"
-        block = await call(client, "get_context", prompt="Which city did I move to?")
+        block = await call(
+            client, "get_context", prompt="Which city did I move to?"
+        )
         assert "Porto" in block["text"]
         found = await call(client, "search_memory", queryText="Porto")
         scores = [result["score"] for result in found["results"]]
@@ -63,7 +75,9 @@ def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
         wrong = await call(client, "get_context", prompt=7)
         assert wrong["error"]["field"] == "prompt"
         record = found["results"][0]["id"]
-        (content,) = (await client.read_resource(f"varve://record/{record}")).contents
+        (content,) = (
+            await client.read_resource(f"varve://record/{record}")
+        ).contents
         assert json.loads(content.text)["userId"] == "dana"  # type: ignore[union-attr]
 
     with served(tmp_path, "--user", "dana") as address:
@@ -73,8 +87,12 @@ def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
     assert {result.user_id for result in memory.search().results} == {"dana"}
 
 
-@pytest.mark.parametrize("given", ["", "Bearer wrong", TOKEN, f"bearer {TOKEN}"])
-def test_a_request_without_the_token_is_refused(tmp_path: Path, given: str) -> None:
+@pytest.mark.parametrize(
+    "given", ["", "Bearer wrong", TOKEN, f"bearer {TOKEN}"]
+)
+def test_a_request_without_the_token_is_refused(
+    tmp_path: Path, given: str
+) -> None:
     with served(tmp_path) as address:
         refused = httpx2.post(
             address, headers={"Authorization": given}, json={}, timeout=60
@@ -87,7 +105,9 @@ def test_a_request_for_another_host_is_refused(tmp_path: Path) -> None:
     with served(tmp_path) as address:
         headers = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}
         assert (
-            httpx2.post(address, headers=headers, json={}, timeout=60).status_code
+            httpx2.post(
+                address, headers=headers, json={}, timeout=60
+            ).status_code
             == 421
         )
 

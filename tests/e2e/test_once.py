@@ -17,7 +17,9 @@ from varve.cli import main
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)
 
 
-def open_memory(folder: Path, now: datetime = NOW, **environment: str) -> Memory:
+def open_memory(
+    folder: Path, now: datetime = NOW, **environment: str
+) -> Memory:
     return Memory.open(folder, now=now, environment=environment)
 
 
@@ -48,7 +50,9 @@ def test_7_the_same_sentence_in_four_conversations_is_one_result(
             f"c-{number}", "I'm allergic to peanuts.", day=f"2026-03-0{number}"
         )
         memory.ingest(said)
-    memory.ingest(conversation("c-9", "I'm not allergic to walnuts.", day="2026-03-09"))
+    memory.ingest(
+        conversation("c-9", "I'm not allergic to walnuts.", day="2026-03-09")
+    )
     found = memory.search("allergic").results
     peanuts = [result for result in found if "peanuts" in result.content]
     assert len(peanuts) == 1
@@ -76,7 +80,9 @@ def test_15_a_models_facts_do_not_push_other_words_out(tmp_path: Path) -> None:
             tmp_path, VARVE_LLM="openai:recorded", **server.environment
         )
         memory.ingest(conversation("c-1", words, other))
-    found = memory.search("Who likes the bakery in Utrecht?", max_results=2).results
+    found = memory.search(
+        "Who likes the bakery in Utrecht?", max_results=2
+    ).results
     assert {source for result in found for source in result.source_ids} == {
         "c-1.m1",
         "c-1.m2",
@@ -98,7 +104,9 @@ def test_7_a_context_tells_each_statement_in_one_line(tmp_path: Path) -> None:
         )
     memory.summarize()
     block = memory.context("Where does Ana Ruiz live?", max_tokens=1_000)
-    lines = [line for line in str(block).splitlines() if line.startswith("- [")]
+    lines = [
+        line for line in str(block).splitlines() if line.startswith("- [")
+    ]
     assert len([line for line in lines if "Utrecht" in line]) == 1
     folded = [id_ for ids in block.also_in.values() for id_ in ids]
     assert len(folded) >= 4
@@ -106,11 +114,15 @@ def test_7_a_context_tells_each_statement_in_one_line(tmp_path: Path) -> None:
     assert set(records).isdisjoint(block.ids)
 
 
-def test_7_a_summary_keeps_only_what_no_other_line_says(tmp_path: Path) -> None:
+def test_7_a_summary_keeps_only_what_no_other_line_says(
+    tmp_path: Path,
+) -> None:
     memory = open_memory(tmp_path)
     memory.ingest(
         conversation(
-            "c-1", "Our oven was repaired by Hugo for 120 euros.", "The dog is fine."
+            "c-1",
+            "Our oven was repaired by Hugo for 120 euros.",
+            "The dog is fine.",
         )
     )
     memory.summarize()
@@ -128,18 +140,24 @@ def test_10_a_users_context_always_has_the_profile(tmp_path: Path) -> None:
         assert not block.empty
         assert "allergies: peanuts" in str(block)
         assert block.ids[0] in str(block)
-        first = [line for line in str(block).splitlines() if line.startswith("- [")]
+        first = [
+            line for line in str(block).splitlines() if line.startswith("- [")
+        ]
         assert "allergies" in first[0]
         assert "preferences" in first[1]
     assert memory.context("???").empty
     assert memory.context("What can I eat?", user_id="u-bo").empty
 
 
-def test_10_the_profile_keeps_to_its_part_of_the_budget(tmp_path: Path) -> None:
+def test_10_the_profile_keeps_to_its_part_of_the_budget(
+    tmp_path: Path,
+) -> None:
     memory = open_memory(tmp_path)
     memory.set_profile("allergies", "peanuts", user_id="u-ana")
     for number in range(40):
-        memory.set_profile("preferences", f"preference {number}", user_id="u-ana")
+        memory.set_profile(
+            "preferences", f"preference {number}", user_id="u-ana"
+        )
     block = memory.context("What can I eat?", user_id="u-ana", max_tokens=400)
     assert "allergies: peanuts" in str(block)
     assert block.tokens <= 400
@@ -149,20 +167,27 @@ def test_10_the_profile_keeps_to_its_part_of_the_budget(tmp_path: Path) -> None:
 def test_10_a_fraction_of_the_window_bounds_the_block(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     texts = [
-        f"I bought {number} books about the city of Utrecht." for number in range(9)
+        f"I bought {number} books about the city of Utrecht."
+        for number in range(9)
     ]
     memory.ingest(conversation("c-1", *texts))
     memory.configure("models.windowTokens", "2000")
     wide = memory.context("books about Utrecht", window_fraction=0.5)
     narrow = memory.context("books about Utrecht", window_fraction=0.1)
     assert narrow.tokens <= 200 < wide.tokens <= 1_000
-    both = memory.context("books about Utrecht", window_fraction=0.5, max_tokens=150)
+    both = memory.context(
+        "books about Utrecht", window_fraction=0.5, max_tokens=150
+    )
     assert both.tokens <= 150
 
 
-def test_13_a_question_about_nothing_in_memory_has_no_results(tmp_path: Path) -> None:
+def test_13_a_question_about_nothing_in_memory_has_no_results(
+    tmp_path: Path,
+) -> None:
     memory = open_memory(tmp_path)
-    memory.ingest(conversation("c-1", "I live in Utrecht.", "My dog is called Rex."))
+    memory.ingest(
+        conversation("c-1", "I live in Utrecht.", "My dog is called Rex.")
+    )
     for text in ("zzzqqq", "what is zzzqqq?", "quantum chromodynamics"):
         answer = memory.search(text)
         assert answer.results == []
@@ -198,10 +223,14 @@ def test_13_without_a_query_the_newest_come_first_at_every_grain(
     assert times == sorted(times, reverse=True)
 
 
-def test_13_a_query_of_nothing_but_a_time_opens_its_window(tmp_path: Path) -> None:
+def test_13_a_query_of_nothing_but_a_time_opens_its_window(
+    tmp_path: Path,
+) -> None:
     memory = open_memory(tmp_path)
     memory.ingest(conversation("c-1", "I live in Utrecht.", day="2026-02-02"))
-    memory.ingest(conversation("c-2", "I went to the dentist.", day="2026-03-04"))
+    memory.ingest(
+        conversation("c-2", "I went to the dentist.", day="2026-03-04")
+    )
     for text in ("in March", "March 2026", "en marzo"):
         answer = memory.search(text)
         assert answer.searched.since == "2026-03-01T00:00:00Z", text
@@ -215,7 +244,9 @@ def test_13_a_triple_of_the_same_instant_or_the_future_can_be_deleted(
     fact = {"source_id": "Ana", "label": "likes", "target_id": "tea"}
     planned = {"source_id": "Ana", "label": "lives_in", "target_id": "Porto"}
     with graph:
-        graph.insert_facts([fact, {**planned, "valid_at": "2026-05-01T00:00:00Z"}])
+        graph.insert_facts(
+            [fact, {**planned, "valid_at": "2026-05-01T00:00:00Z"}]
+        )
     with graph:
         graph.delete_facts([fact, planned])
     later = datetime(2026, 6, 1, tzinfo=UTC)
@@ -223,12 +254,16 @@ def test_13_a_triple_of_the_same_instant_or_the_future_can_be_deleted(
     assert graph.entity("Ana", as_of=later)["facts"] == []
 
 
-def test_13_an_earlier_end_leaves_a_later_beginning_alone(tmp_path: Path) -> None:
+def test_13_an_earlier_end_leaves_a_later_beginning_alone(
+    tmp_path: Path,
+) -> None:
     graph = open_memory(tmp_path).graph
     fact = {"source_id": "Ana", "label": "likes", "target_id": "tea"}
     for month in ("01", "03"):
         with graph:
-            graph.insert_facts([{**fact, "valid_at": f"2026-{month}-01T00:00:00Z"}])
+            graph.insert_facts(
+                [{**fact, "valid_at": f"2026-{month}-01T00:00:00Z"}]
+            )
     with graph:
         graph.delete_facts([{**fact, "valid_at": "2026-02-01T00:00:00Z"}])
     [held] = graph.entity("Ana")["facts"]
@@ -253,20 +288,26 @@ def remember_ana_and_bo(memory: Memory) -> None:
             "I'm allergic to peanuts.",
         )
     )
-    other = conversation("c-bo", "I live in Oslo.", "I have no dog.", user="u-bo")
+    other = conversation(
+        "c-bo", "I live in Oslo.", "I have no dog.", user="u-bo"
+    )
     for message in other["messages"]:
         message["name"] = "Bo Lind"
     memory.ingest(other)
 
 
-def test_12_a_query_proposes_only_the_statements_it_names(tmp_path: Path) -> None:
+def test_12_a_query_proposes_only_the_statements_it_names(
+    tmp_path: Path,
+) -> None:
     memory = open_memory(tmp_path)
     remember_ana_and_bo(memory)
     dog = memory.forget(query="Ana's dog", dry_run=True)["statements"]
     assert [one["number"] for one in dog] == list(range(1, len(dog) + 1))
     assert len(dog) == 1
     assert "Rex" in dog[0]["content"]
-    home = memory.forget(query="that Ana lives in Utrecht", dry_run=True)["statements"]
+    home = memory.forget(query="that Ana lives in Utrecht", dry_run=True)[
+        "statements"
+    ]
     assert len(home) == 1
     assert "Utrecht" in home[0]["content"]
     # The fact, the turn, the triple and the profile entry are one statement.
@@ -278,7 +319,9 @@ def test_12_a_query_proposes_only_the_statements_it_names(tmp_path: Path) -> Non
 def test_12_only_takes_the_numbers_chosen(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     memory.ingest(
-        conversation("c-1", "My phone is 555-0100.", "My old phone is 555-0199.")
+        conversation(
+            "c-1", "My phone is 555-0100.", "My old phone is 555-0199."
+        )
     )
     shown = memory.forget(query="Ana's phone", dry_run=True)["statements"]
     assert len(shown) == 2
@@ -288,7 +331,9 @@ def test_12_only_takes_the_numbers_chosen(tmp_path: Path) -> None:
     assert ["0100" in one["content"] for one in left] == [True]
 
 
-def test_12_a_query_finds_what_working_memory_no_longer_holds(tmp_path: Path) -> None:
+def test_12_a_query_finds_what_working_memory_no_longer_holds(
+    tmp_path: Path,
+) -> None:
     memory = open_memory(tmp_path)
     remember_ana_and_bo(memory)
     memory.configure("retention.working", "48 hours")
@@ -301,7 +346,9 @@ def test_12_a_query_finds_what_working_memory_no_longer_holds(tmp_path: Path) ->
     receipt = later.forget(query="Ana's dog", verify=True)
     assert receipt["complete"]
     assert not later.forget(query="Ana's dog", dry_run=True)["statements"]
-    assert later.forget(query="Ana allergic peanuts", dry_run=True)["statements"]
+    assert later.forget(query="Ana allergic peanuts", dry_run=True)[
+        "statements"
+    ]
 
 
 def test_16_own_questions_measure_the_search_by_memory_type(
@@ -323,7 +370,9 @@ def test_16_own_questions_measure_the_search_by_memory_type(
     assert main([*command, *common]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["questions"] == 3
-    assert figures["withoutSummaries"]["recall@10"] == pytest.approx(2 / 3, abs=1e-3)
+    assert figures["withoutSummaries"]["recall@10"] == pytest.approx(
+        2 / 3, abs=1e-3
+    )
     assert 0 < figures["all"]["mrr"] <= 2 / 3 + 1e-3
     assert figures["turn"]["tokens@10"] > 0
     questions.write_text(json.dumps([{"question": "Where?"}]), "utf-8")
@@ -361,7 +410,9 @@ def test_11_an_ambiguous_first_name_lists_its_bearers(tmp_path: Path) -> None:
 def test_11_people_and_topics_filter_before_ranking(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     remember_two_anas(memory)
-    dogs = memory.search("where do they live?", topics=["dogs", "allergies"]).results
+    dogs = memory.search(
+        "where do they live?", topics=["dogs", "allergies"]
+    ).results
     assert dogs
     assert all("dog" in r.content or "allerg" in r.content for r in dogs)
     people = memory.search("where do they live?", people=["Bo Lind"]).results

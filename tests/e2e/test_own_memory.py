@@ -20,7 +20,11 @@ TEA: Conversation = {
     "conversationId": "c-1",
     "userId": "u-a",
     "messages": [
-        {"role": "user", "content": "I like tea.", "timestamp": MONDAY.isoformat()}
+        {
+            "role": "user",
+            "content": "I like tea.",
+            "timestamp": MONDAY.isoformat(),
+        }
     ],
 }
 
@@ -51,7 +55,9 @@ def working(root: Path, now: datetime = LATER) -> int:
 
 
 def cleanup(root: Path, *words: str, now: datetime = LATER) -> int:
-    return main(["cleanup", "--store", str(root), "--now", now.isoformat(), *words])
+    return main(
+        ["cleanup", "--store", str(root), "--now", now.isoformat(), *words]
+    )
 
 
 @pytest.fixture
@@ -68,7 +74,10 @@ def test_item_14_a_directory_without_a_plan_keeps_everything(
 ) -> None:
     memory = told(tmp_path)
     before = working(tmp_path)
-    assert (memory.setting("plan"), memory.status()["plan"]) == ("none", "none")
+    assert (memory.setting("plan"), memory.status()["plan"]) == (
+        "none",
+        "none",
+    )
     memory = open_at(tmp_path, DECADES)
     memory.summarize()
     assert cleanup(tmp_path, "--json", now=DECADES) == 0
@@ -80,7 +89,9 @@ def test_item_14_a_directory_without_a_plan_keeps_everything(
 
 
 def test_item_14_cleanup_of_a_directory_asks_before_it_deletes(
-    free: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    free: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     assert cleanup(free) == 2
@@ -94,7 +105,9 @@ def test_item_14_cleanup_of_a_directory_asks_before_it_deletes(
 
 
 def test_item_14_cleanup_without_a_terminal_needs_yes(
-    free: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    free: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert cleanup(free) == cleanup(free, "--json") == 2

@@ -32,13 +32,19 @@ MARCH = "2026-03-02T09:15:00Z"
 APRIL = "2026-04-02T09:15:00Z"
 
 
-def tell(memory: Memory, name: str, text: str, at: str, user: str = "u-1") -> None:
+def tell(
+    memory: Memory, name: str, text: str, at: str, user: str = "u-1"
+) -> None:
     said = {"role": "user", "name": "Dana", "content": text, "timestamp": at}
     memory.ingest({"conversationId": name, "userId": user, "messages": [said]})
 
 
-def open_memory(root: Path, workspace: str = "acme", agent: str = "support") -> Memory:
-    return Memory.open(root, workspace=workspace, agent=agent, now=NOW, environment={})
+def open_memory(
+    root: Path, workspace: str = "acme", agent: str = "support"
+) -> Memory:
+    return Memory.open(
+        root, workspace=workspace, agent=agent, now=NOW, environment={}
+    )
 
 
 @pytest.fixture
@@ -62,7 +68,10 @@ def memory(root: Path) -> Memory:
 def list_files(target: Path) -> dict[str, int]:
     """Return the Parquet files with the times at which they were written."""
     files = sorted(target.rglob("*.parquet"))
-    return {str(path.relative_to(target)): path.stat().st_mtime_ns for path in files}
+    return {
+        str(path.relative_to(target)): path.stat().st_mtime_ns
+        for path in files
+    }
 
 
 def read_rows(target: Path, table: str) -> list[dict[str, Any]]:
@@ -95,7 +104,9 @@ def test_an_engine_reads_the_rows_that_sql_reads(
 ) -> None:
     memory.publish(target)
     names = ", ".join(["workspace", "agent", "month", *TABLES[table].names])
-    rows = memory.sql(f"select {names} from {table} order by id", limits=LIMITS)
+    rows = memory.sql(
+        f"select {names} from {table} order by id", limits=LIMITS
+    )
     published = read_rows(target, table)
     assert rows
     for row, read in zip(rows, published, strict=True):
@@ -142,7 +153,9 @@ def test_only_the_partitions_that_changed_are_written_again(
     tell(memory, "c-3", "I like black coffee.", APRIL, "u-2")
     report = memory.publish(target)
     after = list_files(target)
-    changed = {name.rpartition("/")[0] for name, _ in before.items() ^ after.items()}
+    changed = {
+        name.rpartition("/")[0] for name, _ in before.items() ^ after.items()
+    }
     assert {name.rpartition("=")[2] for name in changed} == {"2026-04"}
     assert report["files"]["written"] == len(after.keys() - before.keys())
     assert len({name.rpartition("/")[0] for name in after}) == len(after)
@@ -158,7 +171,9 @@ def test_a_new_version_of_the_schema_writes_all_again(
     assert report["agents"]["published"] == 1
 
 
-def test_retention_reaches_what_is_published(memory: Memory, target: Path) -> None:
+def test_retention_reaches_what_is_published(
+    memory: Memory, target: Path
+) -> None:
     memory.publish(target)
     memory.configure("plan", "pro")
     memory.cleanup(force=True)
@@ -186,7 +201,9 @@ def test_workspaces_and_agents_share_a_target_and_touch_only_their_own(
     assert not (target / "_varve/other").exists() or not any(
         (target / "_varve/other").iterdir()
     )
-    assert (root / "audit/other/published.json").read_text().count(str(target)) == 0
+    assert (root / "audit/other/published.json").read_text().count(
+        str(target)
+    ) == 0
 
 
 def test_an_agent_that_is_no_more_loses_its_files(
@@ -318,7 +335,9 @@ def test_concurrent_runs_leave_the_files_of_the_manifest(
     assert set(manifest["files"]) == set(list_files(target))
 
 
-@pytest.mark.parametrize("place", ["", ".", "memory", "memory/below", "s3://", "x://y"])
+@pytest.mark.parametrize(
+    "place", ["", ".", "memory", "memory/below", "s3://", "x://y"]
+)
 def test_a_target_is_a_place_outside_the_store(
     memory: Memory, root: Path, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,12 +348,17 @@ def test_a_target_is_a_place_outside_the_store(
 
 
 def test_the_command_tells_what_it_did(
-    root: Path, memory: Memory, target: Path, capsys: pytest.CaptureFixture[str]
+    root: Path,
+    memory: Memory,
+    target: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     place = ["--store", str(root), "--workspace", "acme"]
     assert main(["publish", str(target), *place]) == 0
     count = len(list_files(target))
-    rows = sum(map(len, (read_rows(target, name) for name in ("turns", "facts"))))
+    rows = sum(
+        map(len, (read_rows(target, name) for name in ("turns", "facts")))
+    )
     rows += len(read_rows(target, "triples"))
     assert capsys.readouterr().out.splitlines() == [
         f"{target}: {rows} rows in {count} files of 1 agent",

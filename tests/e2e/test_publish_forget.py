@@ -18,13 +18,17 @@ from varve.usecases.analytics.targets import targets_key
 from varve.wiring.sessions import Sessions
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
-DANA = conversation("c-1", "u-7", "Dana", "I live in Kumquatolia.", "How nice!")
+DANA = conversation(
+    "c-1", "u-7", "Dana", "I live in Kumquatolia.", "How nice!"
+)
 MARCO = conversation("c-2", "u-8", "Marco", "I like espresso.", "Noted.")
 BUCKET = "published-tables"
 
 
 def open_memory(root: Path, agent: str = "support") -> Memory:
-    return Memory.open(root, workspace="acme", agent=agent, now=NOW, environment={})
+    return Memory.open(
+        root, workspace="acme", agent=agent, now=NOW, environment={}
+    )
 
 
 @pytest.fixture
@@ -88,9 +92,13 @@ def test_the_proof_finds_words_that_are_left_in_a_published_file(
     folder = target / "workspace=acme/agent=support/type=turns/month=2026-03"
     memory.forget(user="u-7")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "copy.json").write_text(json.dumps({"said": "I live in Kumquatolia."}))
+    (folder / "copy.json").write_text(
+        json.dumps({"said": "I live in Kumquatolia."})
+    )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("varve.usecases.erasure.published.republish", lambda *_: None)
+        patch.setattr(
+            "varve.usecases.erasure.published.republish", lambda *_: None
+        )
         proof = memory.forget(user="u-7", verify=True)["verification"]
     assert proof["proved"] is False
     assert proof["foundIn"] == [
@@ -112,11 +120,16 @@ def test_a_target_that_is_not_there_is_told_and_a_later_run_finishes(
     assert receipt["published"][0]["reached"] is False
     assert receipt["verification"]["proved"] is False
     assert receipt["verification"]["notRead"] == [str(target)]
-    assert any("PUBLISHED FILES WERE NOT REACHED" in note for note in receipt["notes"])
+    assert any(
+        "PUBLISHED FILES WERE NOT REACHED" in note for note in receipt["notes"]
+    )
     stored = memory.sessions.store.objects.get(receipt["receipt"])
     assert stored is not None
     body = json.loads(stored.data)
-    assert (body["complete"], body["published"][0]["reached"]) == (False, False)
+    assert (body["complete"], body["published"][0]["reached"]) == (
+        False,
+        False,
+    )
     assert not target.exists()
     away.rename(target)
     place = open_place(memory, target)
@@ -161,7 +174,9 @@ def test_an_erasure_leaves_the_files_of_other_agents_as_they_are(
 
 def test_words_of_the_files_themselves_are_no_hits(tmp_path: Path) -> None:
     memory = open_memory(tmp_path / "memory")
-    words = "My standing is contradicting supporting predicate expired published."
+    words = (
+        "My standing is contradicting supporting predicate expired published."
+    )
     memory.ingest(conversation("c-1", "u-7", "Dana", words, "Ah!"))
     memory.publish(tmp_path / "published")
     proof = memory.forget(user="u-7", verify=True)["verification"]
@@ -172,7 +187,9 @@ def test_a_run_that_read_rows_before_an_erasure_does_not_publish_them_after_it(
     root: Path, memory: Memory, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The erasure runs when a second run has its rows and is about to write them."""
-    memory.ingest(conversation("c-3", "u-7", "Dana", "I left Kumquatolia.", "Oh!"))
+    memory.ingest(
+        conversation("c-3", "u-7", "Dana", "I left Kumquatolia.", "Oh!")
+    )
     open_stage = Sessions.open_stage
     erased = []
 
@@ -180,7 +197,9 @@ def test_a_run_that_read_rows_before_an_erasure_does_not_publish_them_after_it(
         stage = open_stage(sessions)
         if not erased:
             erased.append(True)
-            return _Interrupted(stage, lambda: open_memory(root).forget(user="u-7"))
+            return _Interrupted(
+                stage, lambda: open_memory(root).forget(user="u-7")
+            )
         return stage
 
     monkeypatch.setattr(Sessions, "open_stage", erase_meanwhile)
@@ -213,10 +232,21 @@ class _Interrupted:
 
 
 def test_the_command_fails_while_a_target_is_not_reached(
-    memory: Memory, root: Path, target: Path, capsys: pytest.CaptureFixture[str]
+    memory: Memory,
+    root: Path,
+    target: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     away = target.rename(target.with_name("unmounted"))
-    words = ["forget", "--user", "u-7", "--yes", "--verify", "--store", str(root)]
+    words = [
+        "forget",
+        "--user",
+        "u-7",
+        "--yes",
+        "--verify",
+        "--store",
+        str(root),
+    ]
     place = ["--workspace", "acme", "--agent", "support"]
     assert main([*words, *place]) == 1
     told = capsys.readouterr()

@@ -45,7 +45,9 @@ LONG = {str(grain): "9000 days" for grain in Grain}
 BRIEF = ("24 hours", "9 days", "3 weeks", "2 months", "1 quarter", "1 year")
 
 
-def _workspace(zone: str, plan: str = "free", **retention: str) -> WorkspaceConfig:
+def _workspace(
+    zone: str, plan: str = "free", **retention: str
+) -> WorkspaceConfig:
     return WorkspaceConfig.model_validate(
         {"timezone": zone, "plan": plan, "retention": retention}
     )
@@ -56,7 +58,9 @@ CONFIGS = {
     "hudson": _workspace("America/New_York"),
     "lisboa": _workspace("Europe/Lisbon", "starter"),
     "kumo": _workspace("Asia/Tokyo", "pro"),
-    "annapurna": _workspace("Asia/Kathmandu", **dict(zip(LONG, BRIEF, strict=True))),
+    "annapurna": _workspace(
+        "Asia/Kathmandu", **dict(zip(LONG, BRIEF, strict=True))
+    ),
     "archive": _workspace("Pacific/Auckland", **LONG),
     "attic": _workspace("America/St_Johns", **LONG),
     "northwind": _workspace("Europe/London", **LONG),
@@ -73,7 +77,10 @@ AGENTS = {
 }
 """Fifty with the corpus' two; by day about half of them live."""
 BY_NIGHT = "VARVE_NIGHTLY" in os.environ
-CORPUS_SCOPES = (Scope("northwind", "assistant"), Scope("brightline", "helpdesk"))
+CORPUS_SCOPES = (
+    Scope("northwind", "assistant"),
+    Scope("brightline", "helpdesk"),
+)
 FORGETTING_NOTHING = ("archive", "attic", "northwind")
 SHARES = (0.3, 0.1, 0.08, 0.05, 0.03)
 
@@ -88,7 +95,10 @@ def speakers() -> list[Speaker]:
         for number in range(count):
             until = FIRST + timedelta(days=DAYS if number % 4 else 150)
             share = SHARES[number % len(SHARES)]
-            scope, zone = Scope(workspace, f"agent-{number}"), CONFIGS[workspace].zone
+            scope, zone = (
+                Scope(workspace, f"agent-{number}"),
+                CONFIGS[workspace].zone,
+            )
             found.append(Speaker(scope, zone, share, latest, until))
     return found
 
@@ -102,7 +112,9 @@ def arrivals(seed: int) -> list[Arrival]:
         for arrival in traffic(speaker, FIRST, DAYS, rng)
     ]
     return sorted(
-        arrival for arrival in [*generated, *corpus(FIRST, DAYS)] if arrival.at < END
+        arrival
+        for arrival in [*generated, *corpus(FIRST, DAYS)]
+        if arrival.at < END
     )
 
 
@@ -123,7 +135,8 @@ def build_at_once(sim: Simulation, told: list[Arrival], now: datetime) -> None:
     sim.clock.now = now
     # A conversation that grew is told as it was at last.
     grown = {
-        _name(arrival): arrival.conversation for arrival in sorted(told, key=_length)
+        _name(arrival): arrival.conversation
+        for arrival in sorted(told, key=_length)
     }
     sim.ingest(list(grown.values()))
     sim.drain()
@@ -143,7 +156,9 @@ def _length(arrival: Arrival) -> int:
     return len(arrival.conversation["messages"])
 
 
-def lengthened(configs: dict[str, WorkspaceConfig]) -> dict[str, WorkspaceConfig]:
+def lengthened(
+    configs: dict[str, WorkspaceConfig],
+) -> dict[str, WorkspaceConfig]:
     """The same workspaces, forgetting nothing."""
     return {
         name: config.model_copy(update={"retention": RetentionConfig(**LONG)})
@@ -163,7 +178,8 @@ class Pyramid:
         if (scope, grain) not in self._known:
             labels = sorted(self._records.periods(scope, grain))
             found = {
-                label: self._records.in_period(scope, grain, label) for label in labels
+                label: self._records.in_period(scope, grain, label)
+                for label in labels
             }
             self._known[scope, grain] = found
         return self._known[scope, grain]
@@ -199,7 +215,9 @@ class Lived:
 
     @cached_property
     def scopes(self) -> list[Scope]:
-        return sorted({Scope(*_name(arrival)[:2]) for arrival in self.told}, key=str)
+        return sorted(
+            {Scope(*_name(arrival)[:2]) for arrival in self.told}, key=str
+        )
 
     def sources(
         self, scope: Scope, grain: Grain
@@ -224,15 +242,21 @@ class Lived:
     def is_over(self, scope: Scope, period: Period) -> bool:
         """Whether retention is through with the period, by the calendar alone."""
         config = CONFIGS[scope.workspace]
-        return expired(period, config.limit(period.grain), self.now, config.zone)
+        return expired(
+            period, config.limit(period.grain), self.now, config.zone
+        )
 
     def awaits_parent(self, scope: Scope, period: Period) -> bool:
         """Whether the period above is still open, so that nothing can have summed this one up."""
         parent, zone = period.parent(), CONFIGS[scope.workspace].zone
-        return parent is not None and not is_closed(parent, self.now, zone, GRACE)
+        return parent is not None and not is_closed(
+            parent, self.now, zone, GRACE
+        )
 
 
-def lived_through(told: list[Arrival], seed: int, days: int, **given: Any) -> Lived:
+def lived_through(
+    told: list[Arrival], seed: int, days: int, **given: Any
+) -> Lived:
     """The days as they went, beside the store that was built at once."""
     sim = Simulation(CONFIGS, START, seed, ROUGH, **given)
     live(sim, told, days)
@@ -241,10 +265,15 @@ def lived_through(told: list[Arrival], seed: int, days: int, **given: Any) -> Li
     return Lived(seed, told, sim, at_once)
 
 
-SAMPLED, SAMPLED_DAYS = (Scope("annapurna", "agent-0"), Scope("archive", "agent-5")), 36
+SAMPLED, SAMPLED_DAYS = (
+    (Scope("annapurna", "agent-0"), Scope("archive", "agent-5")),
+    36,
+)
 
 
-@pytest.fixture(scope="module", params=["all agents in memory", "two agents in files"])
+@pytest.fixture(
+    scope="module", params=["all agents in memory", "two agents in files"]
+)
 def lived(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Lived:
@@ -261,7 +290,9 @@ def lived(
     root = tmp_path_factory.mktemp("memory")
     objects = local_objects(root)
     records = LanceRecords(str(root), objects)
-    return lived_through(sample, SEED, SAMPLED_DAYS, objects=objects, records=records)
+    return lived_through(
+        sample, SEED, SAMPLED_DAYS, objects=objects, records=records
+    )
 
 
 # What the simulation was.
@@ -292,9 +323,13 @@ def test_invariant_1_no_message_became_a_dead_letter_or_is_left_in_a_queue(
     ] == [0, 0, 0]
 
 
-def test_every_word_ever_said_was_a_source_of_its_local_day(lived: Lived) -> None:
+def test_every_word_ever_said_was_a_source_of_its_local_day(
+    lived: Lived,
+) -> None:
     """The store built at once, which all else is compared with, has each turn in the day it was said."""
-    said: dict[Scope, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    said: dict[Scope, dict[str, set[str]]] = defaultdict(
+        lambda: defaultdict(set)
+    )
     for arrival in lived.told:
         conversation = parse_conversation(arrival.conversation)
         zone = CONFIGS[conversation.scope.workspace].zone
@@ -325,7 +360,10 @@ def test_invariant_2_any_number_of_deliveries_leaves_the_pyramid_built_in_one_go
         if scope.workspace not in FORGETTING_NOTHING:
             continue
         for grain in Grain:
-            one, other = lived.stored.of(scope, grain), lived.whole.of(scope, grain)
+            one, other = (
+                lived.stored.of(scope, grain),
+                lived.whole.of(scope, grain),
+            )
             assert list(one) == list(other), (lived.seed, scope, grain)
             for label, records in one.items():
                 assert _timeless(records) == _timeless(other[label]), (
@@ -363,7 +401,9 @@ def test_invariant_3_the_first_failure_of_a_group_returned_it_and_all_later_ones
     assert parts.write_queue.returned >= len(lived.told) // 100
 
 
-def test_invariant_4_each_grains_store_had_one_group_of_its_own(lived: Lived) -> None:
+def test_invariant_4_each_grains_store_had_one_group_of_its_own(
+    lived: Lived,
+) -> None:
     pairs = {pair for pair in lived.sim.parts.write_queue.stores if pair[1]}
     assert len(pairs) > 3 * len(lived.scopes)
     assert max(Counter(group for group, _ in pairs).values()) == 1
@@ -375,7 +415,10 @@ def test_invariant_5_every_closed_period_has_one_summary_of_each_user_made_of_it
 ) -> None:
     for scope in lived.scopes:
         for grain in SUMMARY_GRAINS:
-            stored, sources = lived.stored.of(scope, grain), lived.sources(scope, grain)
+            stored, sources = (
+                lived.stored.of(scope, grain),
+                lived.sources(scope, grain),
+            )
             assert {*stored} <= {period.label for period in sources}, (
                 lived.seed,
                 scope,
@@ -384,10 +427,16 @@ def test_invariant_5_every_closed_period_has_one_summary_of_each_user_made_of_it
             for period, expected in sources.items():
                 found = stored.get(period.label)
                 if found is None:
-                    assert lived.is_over(scope, period), (lived.seed, scope, period)
+                    assert lived.is_over(scope, period), (
+                        lived.seed,
+                        scope,
+                        period,
+                    )
                     continue
                 made = {summary.id: {*summary.source_ids} for summary in found}
-                wanted = {summary_id(period, u): ids for u, ids in expected.items()}
+                wanted = {
+                    summary_id(period, u): ids for u, ids in expected.items()
+                }
                 assert made == wanted, (lived.seed, scope, period)
                 assert len(found) == len(made), (lived.seed, scope, period)
 
@@ -401,17 +450,25 @@ def test_invariant_5_a_summary_says_what_its_sources_said_when_it_was_made(
             below = lived.stored if grain is not Grain.DAILY else lived.whole
             known = {
                 record.id: record.fingerprint[:16]
-                for records in below.of(scope, grain.child or Grain.WORKING).values()
+                for records in below.of(
+                    scope, grain.child or Grain.WORKING
+                ).values()
                 for record in records
             }
             stored = lived.stored.of(scope, grain)
-            pairs = [(label, one) for label, made in stored.items() for one in made]
+            pairs = [
+                (label, one) for label, made in stored.items() for one in made
+            ]
             for label, summary in pairs:
                 made_of = zip(
-                    summary.source_ids, summary.source_fingerprints, strict=True
+                    summary.source_ids,
+                    summary.source_fingerprints,
+                    strict=True,
                 )
                 differing = [
-                    id_ for id_, said in made_of if known.get(id_, said) != said
+                    id_
+                    for id_, said in made_of
+                    if known.get(id_, said) != said
                 ]
                 assert differing == [], (lived.seed, scope, grain, label)
 
@@ -420,18 +477,24 @@ def test_summaries_keep_their_grains_budget(lived: Lived) -> None:
     for scope in lived.scopes:
         for grain in SUMMARY_GRAINS:
             for summary in chain(*lived.stored.of(scope, grain).values()):
-                assert estimated_tokens(summary.content) <= BUDGET_TOKENS[grain]
+                assert (
+                    estimated_tokens(summary.content) <= BUDGET_TOKENS[grain]
+                )
 
 
 def test_no_closed_period_is_due_or_failed(lived: Lived) -> None:
     ledger = lived.sim.app.ledger
-    assert list(lived.sim.parts.objects.list("ledger/failed")) == [], lived.seed
+    assert list(lived.sim.parts.objects.list("ledger/failed")) == [], (
+        lived.seed
+    )
     for grain in SUMMARY_GRAINS:
         due = [
             one
             for period in ledger.marked(grain)
             for one in ledger.due_in(period)
-            if is_closed(period, lived.now, CONFIGS[one.scope.workspace].zone, GRACE)
+            if is_closed(
+                period, lived.now, CONFIGS[one.scope.workspace].zone, GRACE
+            )
         ]
         assert due == [], lived.seed
 
@@ -452,13 +515,18 @@ def test_invariant_6_nothing_older_than_its_limit_is_left_that_was_sealed(
         (scope, period)
         for scope in lived.scopes
         for grain in Grain
-        for period in (Period(grain, label) for label in lived.stored.of(scope, grain))
-        if lived.is_over(scope, period) and not lived.awaits_parent(scope, period)
+        for period in (
+            Period(grain, label) for label in lived.stored.of(scope, grain)
+        )
+        if lived.is_over(scope, period)
+        and not lived.awaits_parent(scope, period)
     ]
     assert left == [], lived.seed
 
 
-def test_invariant_6_nothing_younger_than_its_limit_is_gone(lived: Lived) -> None:
+def test_invariant_6_nothing_younger_than_its_limit_is_gone(
+    lived: Lived,
+) -> None:
     for scope in lived.scopes:
         stored = lived.stored.ids(scope, Grain.WORKING)
         for label, ids in lived.whole.ids(scope, Grain.WORKING).items():
@@ -470,7 +538,11 @@ def test_invariant_6_nothing_younger_than_its_limit_is_gone(lived: Lived) -> Non
                 for p in lived.sources(scope, grain)
                 if not lived.is_over(scope, p)
             }
-            assert kept <= {*lived.stored.of(scope, grain)}, (lived.seed, scope, grain)
+            assert kept <= {*lived.stored.of(scope, grain)}, (
+                lived.seed,
+                scope,
+                grain,
+            )
 
 
 # Retention to the hour.
@@ -488,7 +560,11 @@ def test_invariant_6_retention_holds_to_the_hour() -> None:
     print(f"seed {SEED}")
     days = 54
     end = START + timedelta(days=days)
-    told = [a for a in arrivals(SEED) if a.at < end and Scope(*_name(a)[:2]) in HOURLY]
+    told = [
+        a
+        for a in arrivals(SEED)
+        if a.at < end and Scope(*_name(a)[:2]) in HOURLY
+    ]
     sim = Simulation(CONFIGS, START, SEED, CALM)
     live(sim, told, days)
     at_once = Simulation(lengthened(CONFIGS), END)
@@ -508,11 +584,16 @@ def test_invariant_6_retention_holds_to_the_hour() -> None:
                 for label in moment.whole.of(scope, Grain.WORKING)
             }
             for grain in Grain:
-                known = ever if grain is Grain.WORKING else moment.sources(scope, grain)
+                known = (
+                    ever
+                    if grain is Grain.WORKING
+                    else moment.sources(scope, grain)
+                )
                 kept = {
                     p.label
                     for p in known
-                    if not moment.is_over(scope, p) or moment.awaits_parent(scope, p)
+                    if not moment.is_over(scope, p)
+                    or moment.awaits_parent(scope, p)
                 }
                 assert {*moment.stored.of(scope, grain)} == kept, (
                     SEED,
@@ -579,10 +660,14 @@ def test_fault_random_summary_ids_a_retry_makes_a_second_summary() -> None:
     sim.clock.now = night
     for minutes in (0, 10):
         sim.app.plan(Grain.DAILY, night + timedelta(minutes=minutes))
-    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
+    sim.parts.summary_queue.drain(
+        lambda batch: sim.app.work(batch).returned, CALM
+    )
     sim.drain()
     sim.plan(Grain.DAILY, night + timedelta(hours=1))
-    assert len(sim.parts.scripted.tasks) == 2  # both saw a day without a summary
+    assert (
+        len(sim.parts.scripted.tasks) == 2
+    )  # both saw a day without a summary
     (summary,) = summaries(sim, Grain.DAILY)["2026-03-02"]
     assert summary.id == summary_id(Period(Grain.DAILY, "2026-03-02"), "u-42")
 
@@ -597,16 +682,22 @@ def test_fault_no_catch_up_after_a_missed_run() -> None:
     assert len(summaries(sim, Grain.WEEKLY)["2026-W10"][0].source_ids) == 7
 
 
-def test_fault_weeks_that_do_not_nest_and_calendar_year_with_iso_week() -> None:
+def test_fault_weeks_that_do_not_nest_and_calendar_year_with_iso_week() -> (
+    None
+):
     """New Year's Eve 2025 is of 2026-W01, and with it of January and the year 2026."""
-    sim = told(say("I like fireworks.", at=datetime(2025, 12, 31, 22, tzinfo=UTC)))
+    sim = told(
+        say("I like fireworks.", at=datetime(2025, 12, 31, 22, tzinfo=UTC))
+    )
     for grain in SUMMARY_GRAINS:
         sim.plan(grain, datetime(2027, 2, 1, tzinfo=UTC))
     labels = [next(iter(summaries(sim, grain))) for grain in SUMMARY_GRAINS]
     assert labels == ["2025-12-31", "2026-W01", "2026-01", "2026-Q1", "2026"]
 
 
-def in_files(root: Path, *conversations: dict[str, Any], **given: Any) -> Simulation:
+def in_files(
+    root: Path, *conversations: dict[str, Any], **given: Any
+) -> Simulation:
     """The same over files."""
     objects = local_objects(root)
     return told(
@@ -621,11 +712,16 @@ def test_fault_reads_capped_at_1000_rows_miss_summaries_and_expiry(
     tmp_path: Path,
 ) -> None:
     """A day of 2,500 records: all of them are sources, and all of them go."""
-    texts = [f"I like tea number {i}." for i in range(1_250)]  # a turn and a fact each
+    texts = [
+        f"I like tea number {i}." for i in range(1_250)
+    ]  # a turn and a fact each
     sim = in_files(
-        tmp_path, say(*texts, at=datetime(2026, 3, 2, tzinfo=UTC), name="c-long")
+        tmp_path,
+        say(*texts, at=datetime(2026, 3, 2, tzinfo=UTC), name="c-long"),
     )
-    assert sum(sim.parts.records.periods(SCOPE, Grain.WORKING).values()) == 2_500
+    assert (
+        sum(sim.parts.records.periods(SCOPE, Grain.WORKING).values()) == 2_500
+    )
     sim.plan(Grain.DAILY, MONDAY + timedelta(days=1))
     (summary,) = summaries(sim, Grain.DAILY)["2026-03-02"]
     assert len({*summary.source_ids}) == len(summary.source_ids) == 2_500
@@ -637,7 +733,9 @@ def test_fault_reads_capped_at_1000_rows_miss_summaries_and_expiry(
 def test_fault_one_lambda_looping_over_every_agent() -> None:
     """Planning and cleanup ask only for what is in the ledger, however many agents there are."""
     silent = [Scope("acme", f"silent-{number}") for number in range(30)]
-    sim = told(*(say("I like tea.", scope=scope) for scope in silent), *days_of(1))
+    sim = told(
+        *(say("I like tea.", scope=scope) for scope in silent), *days_of(1)
+    )
     night = sim.catch_up(MONDAY + timedelta(days=1)) + timedelta(days=1)
     sim.ingest([say("I like chess.", at=MONDAY + timedelta(hours=26))])
     sim.clock.now = night
@@ -650,7 +748,10 @@ def test_fault_one_lambda_looping_over_every_agent() -> None:
     assert len(sim.parts.summary_queue) == 1
     assert objects.calls.total() <= 2 * len(SUMMARY_GRAINS) + 2
     assert [key for key in objects.touched if "silent" in key] == []
-    assert {key.split("/")[0] for key in objects.touched} <= {"ledger", "workspaces"}
+    assert {key.split("/")[0] for key in objects.touched} <= {
+        "ledger",
+        "workspaces",
+    }
 
 
 def test_fault_injection_never_sees_a_summary() -> None:
@@ -664,7 +765,10 @@ def test_fault_injection_never_sees_a_summary() -> None:
         )
 
     before = search(grain="daily")
-    assert (before.searched.fallback, {result.grain for result in before.results}) == (
+    assert (
+        before.searched.fallback,
+        {result.grain for result in before.results},
+    ) == (
         True,
         {"working"},
     )
@@ -673,11 +777,16 @@ def test_fault_injection_never_sees_a_summary() -> None:
     assert {result.grain for result in auto.results} >= {"working", "daily"}
     assert auto.searched.fallback is False
     daily = search(grain="daily", since="2026-03-02", until="2026-03-04")
-    assert (daily.searched.fallback, {result.grain for result in daily.results}) == (
+    assert (
+        daily.searched.fallback,
+        {result.grain for result in daily.results},
+    ) == (
         False,
         {"daily"},
     )
-    (monday,) = (result for result in daily.results if result.period == "2026-03-02")
+    (monday,) = (
+        result for result in daily.results if result.period == "2026-03-02"
+    )
     below = sim.parts.records.get(SCOPE, Grain.WORKING, monday.source_ids)
     assert {record.content for record in below} == {
         "u-42: I like tea number 0.",
@@ -705,7 +814,8 @@ def test_fault_purge_leaves_old_versions(tmp_path: Path, kept: int) -> None:
     days = kept + 1
     configs = {"acme": _workspace("UTC", working=f"{24 * kept} hours")}
     conversations = [
-        say(f"Is it {WORDS[i]}?", at=MONDAY + timedelta(days=i)) for i in range(days)
+        say(f"Is it {WORDS[i]}?", at=MONDAY + timedelta(days=i))
+        for i in range(days)
     ]  # questions: turns without facts
     sim = in_files(tmp_path, *conversations, configs=configs)
     store = tmp_path / "vectordb" / "acme" / "support" / "working"
@@ -718,9 +828,13 @@ def test_fault_purge_leaves_old_versions(tmp_path: Path, kept: int) -> None:
         sim.plan(Grain.DAILY, now + timedelta(hours=1))
         sim.clean(now + timedelta(hours=1))
         assert [
-            word for word in WORDS[night + 1 : days] if not bytes_hold(store, word)
+            word
+            for word in WORDS[night + 1 : days]
+            if not bytes_hold(store, word)
         ] == []
-        assert [word for word in WORDS[: night + 1] if bytes_hold(store, word)] == []
+        assert [
+            word for word in WORDS[: night + 1] if bytes_hold(store, word)
+        ] == []
 
 
 # Faults of our own.
@@ -738,7 +852,9 @@ def test_invariant_6_what_came_between_cleanups_look_and_its_deletion_is_summed_
         sim.app.extract, CALM
     )  # on the write queue, and not yet written
     sim.app.clean(now)
-    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
+    sim.parts.summary_queue.drain(
+        lambda batch: sim.app.work(batch).returned, CALM
+    )
     assert (
         len(sim.parts.write_queue) > 1
     )  # the late words, and behind them the deletion
@@ -748,7 +864,9 @@ def test_invariant_6_what_came_between_cleanups_look_and_its_deletion_is_summed_
     assert "late tea" in summaries(sim, Grain.DAILY)["2026-03-02"][0].key_facts
 
 
-def test_a_message_later_than_its_days_retention_does_not_wash_out_the_week() -> None:
+def test_a_message_later_than_its_days_retention_does_not_wash_out_the_week() -> (
+    None
+):
     """The week knows of that day alone what its summary says, of which the store has lost the source."""
     sim = told(*days_of(1))
     sim.catch_up(MONDAY + timedelta(days=8))

@@ -63,37 +63,51 @@ on_both = pytest.mark.parametrize("root", ["directory", "s3"], indirect=True)
 @pytest.fixture
 def open_memory(root: str, model: ModelServer, tmp_path: Path) -> OpenMemory:
     """Opens the memory as another process would."""
-    environment = {**model.environment, "VARVE_CACHE_DIR": str(tmp_path / "cache")}
+    environment = {
+        **model.environment,
+        "VARVE_CACHE_DIR": str(tmp_path / "cache"),
+    }
 
     def open_(agent: str = "assistant", **more: str) -> Memory:
         given = {**environment, **more}
         return Memory.open(
-            root, workspace="northwind", agent=agent, now=NOW, environment=given
+            root,
+            workspace="northwind",
+            agent=agent,
+            now=NOW,
+            environment=given,
         )
 
     return open_
 
 
 def fill(memory: Memory, count: int = 3) -> None:
-    for conversation in json.loads((CORPUS / "northwind-dana.json").read_text("utf-8"))[
-        :count
-    ]:
+    for conversation in json.loads(
+        (CORPUS / "northwind-dana.json").read_text("utf-8")
+    )[:count]:
         memory.ingest({**conversation, "agentId": memory.scope.agent})
     memory.summarize()
 
 
 def models(memory: Memory) -> set[str]:
     return {
-        held["model"] for held in memory.status()["grains"].values() if held["model"]
+        held["model"]
+        for held in memory.status()["grains"].values()
+        if held["model"]
     }
 
 
 def everything(memory: Memory) -> set[str]:
-    return {result.content for result in memory.search(max_results=100).results}
+    return {
+        result.content for result in memory.search(max_results=100).results
+    }
 
 
 def contents(memory: Memory) -> set[str]:
-    return {result.content for result in memory.search(ASKED, max_results=100).results}
+    return {
+        result.content
+        for result in memory.search(ASKED, max_results=100).results
+    }
 
 
 @contextmanager
@@ -171,7 +185,9 @@ def test_the_new_model_may_be_set_before_and_search_goes_on(
 class Dying:
     """Stores of which one is moved; whoever moves another is killed."""
 
-    def __init__(self, stores: Any, moved: list[tuple[Scope, StoreName]]) -> None:
+    def __init__(
+        self, stores: Any, moved: list[tuple[Scope, StoreName]]
+    ) -> None:
         self._stores, self._moved = stores, moved
 
     def __getattr__(self, name: str) -> Any:
@@ -220,13 +236,17 @@ def test_a_crash_between_stores_leaves_a_memory_that_answers_and_goes_on_where_i
         for e in parts.stores.embedded(scope, g)[1]
     ]
     again = [
-        text for request in model.embeddings[asked:] for text in request.body["input"]
+        text
+        for request in model.embeddings[asked:]
+        for text in request.body["input"]
     ]
     assert Counter(text for text in again if text != ASKED) <= Counter(above)
     assert list(parts.objects.list("payloads/northwind/assistant")) == []
 
 
-def test_a_model_that_does_not_answer_is_not_moved_to(open_memory: OpenMemory) -> None:
+def test_a_model_that_does_not_answer_is_not_moved_to(
+    open_memory: OpenMemory,
+) -> None:
     memory = open_memory()
     fill(memory, 1)
     with pytest.raises(Misconfigured, match="dimensions"):

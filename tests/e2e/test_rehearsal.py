@@ -33,7 +33,9 @@ def told(rehearsal: Deployment) -> Deployment:
     """The rehearsal after one conversation each of two tenants."""
     rehearsal.ingest(
         conversation(
-            "c-1", "I moved to Lisbon last Friday.", "The boxes are still packed."
+            "c-1",
+            "I moved to Lisbon last Friday.",
+            "The boxes are still packed.",
         )
     )
     rehearsal.ingest(
@@ -57,16 +59,21 @@ def test_every_queue_is_fifo_and_sheds_what_fails_into_a_dead_letter_queue(
 ) -> None:
     stack = rehearsal.stack
     # EventBridge Scheduler sends what it could not deliver to standard queues only.
-    assert [name for name, queue in stack.queues.items() if not queue.fifo] == [
-        "ScheduleDeadLetterQueue"
-    ]
+    assert [
+        name for name, queue in stack.queues.items() if not queue.fifo
+    ] == ["ScheduleDeadLetterQueue"]
     for queue in FEEDS.values():
         assert stack.dead_letters_of(queue).fifo
         assert stack.queues[queue].redrive["maxReceiveCount"] >= 3
-        assert stack.queues[queue].attributes["DeduplicationScope"] == "messageGroup"
+        assert (
+            stack.queues[queue].attributes["DeduplicationScope"]
+            == "messageGroup"
+        )
 
 
-def test_the_mappings_feed_the_queues_to_their_functions(rehearsal: Deployment) -> None:
+def test_the_mappings_feed_the_queues_to_their_functions(
+    rehearsal: Deployment,
+) -> None:
     stack = rehearsal.stack
     assert {
         mapping.function: mapping.queue for mapping in stack.mappings.values()
@@ -87,7 +94,10 @@ def test_the_functions_are_the_images_and_know_their_store(
     for function in rehearsal.stack.functions.values():
         module, _, name = function.command.rpartition(".")
         source = image.root / f"{module.replace('.', '/')}.py"
-        assert f"def {name}(" in source.read_text() or f"{name} =" in source.read_text()
+        assert (
+            f"def {name}(" in source.read_text()
+            or f"{name} =" in source.read_text()
+        )
         assert function.environment["VARVE_STORE"].startswith(
             f"s3://{rehearsal.stack.bucket}/"
         )
@@ -111,7 +121,9 @@ def test_a_conversation_comes_back_from_search(told: Deployment) -> None:
     assert answer["hint"] is None
 
 
-def test_what_the_model_extracted_lies_beside_the_words(told: Deployment) -> None:
+def test_what_the_model_extracted_lies_beside_the_words(
+    told: Deployment,
+) -> None:
     known = {
         result["content"]: result
         for result in told.search("acme", "support")["results"]
@@ -128,7 +140,9 @@ def test_what_the_model_extracted_lies_beside_the_words(told: Deployment) -> Non
     } <= known.keys()
 
 
-def test_what_a_user_said_of_themselves_is_in_their_profile(told: Deployment) -> None:
+def test_what_a_user_said_of_themselves_is_in_their_profile(
+    told: Deployment,
+) -> None:
     (key,) = told.keys(f"{told.root}profiles/acme/support/")
     profile = json.loads(told.read(key))
     assert profile["userId"] == "u-42"
@@ -140,7 +154,8 @@ def test_what_a_user_said_of_themselves_is_in_their_profile(told: Deployment) ->
 
 def test_without_a_query_the_newest_come_first(told: Deployment) -> None:
     times = [
-        result["eventTime"] for result in told.search("acme", "support")["results"]
+        result["eventTime"]
+        for result in told.search("acme", "support")["results"]
     ]
     assert len(times) == 3
     assert times == sorted(times, reverse=True)
@@ -148,7 +163,11 @@ def test_without_a_query_the_newest_come_first(told: Deployment) -> None:
 
 def test_an_empty_window_says_where_it_looked(told: Deployment) -> None:
     answer = told.search(
-        "acme", "support", queryText="Lisbon", since="2020-01-01", until="2020-02-01"
+        "acme",
+        "support",
+        queryText="Lisbon",
+        since="2020-01-01",
+        until="2020-02-01",
     )
     assert answer["results"] == []
     assert answer["hint"]
@@ -160,7 +179,9 @@ def test_a_gateway_target_gets_the_same_answer(told: Deployment) -> None:
         ACME, queryText="Where does Dana live?", maxResults=5
     )
     assert contents(answer) == contents(
-        told.search("acme", "support", queryText="Where does Dana live?", maxResults=5)
+        told.search(
+            "acme", "support", queryText="Where does Dana live?", maxResults=5
+        )
     )
 
 
@@ -173,24 +194,33 @@ def test_a_gateway_target_may_have_its_identity_from_the_configuration(
     assert MOVED in contents(answer)
 
 
-def test_an_action_group_gets_the_same_answer_as_text(told: Deployment) -> None:
+def test_an_action_group_gets_the_same_answer_as_text(
+    told: Deployment,
+) -> None:
     session = {"workspaceId": "acme", "agentId": "support"}
     reply = told.search_via_agent(
         session, queryText="Where does Dana live?", maxResults=5
     )
     assert reply["messageVersion"] == "1.0"
-    assert (reply["response"]["actionGroup"], reply["response"]["function"]) == (
+    assert (
+        reply["response"]["actionGroup"],
+        reply["response"]["function"],
+    ) == (
         "memory",
         "search_memory",
     )
-    body = reply["response"]["functionResponse"]["responseBody"]["TEXT"]["body"]
+    body = reply["response"]["functionResponse"]["responseBody"]["TEXT"][
+        "body"
+    ]
     direct = told.search(
         "acme", "support", queryText="Where does Dana live?", maxResults=5
     )
     assert contents(json.loads(body)) == contents(direct)
 
 
-def test_no_argument_of_a_models_changes_whose_memory_it_is(told: Deployment) -> None:
+def test_no_argument_of_a_models_changes_whose_memory_it_is(
+    told: Deployment,
+) -> None:
     forged = {
         "workspaceId": "rival",
         "agentId": "support",
@@ -208,7 +238,9 @@ def test_no_argument_of_a_models_changes_whose_memory_it_is(told: Deployment) ->
 def test_a_caller_without_identity_is_refused(told: Deployment) -> None:
     try:
         answer = told.search_via_gateway(
-            None, tool="stranger___search_memory", queryText="Where does Dana live?"
+            None,
+            tool="stranger___search_memory",
+            queryText="Where does Dana live?",
         )
     except FunctionError as error:
         answer = {"refused": error.message}
@@ -252,12 +284,23 @@ def test_the_same_conversation_again_adds_nothing_and_a_grown_one_only_what_is_n
 def test_an_outcome_that_the_function_is_told_labels_the_episode(
     rehearsal: Deployment,
 ) -> None:
-    whose = {"workspaceId": "endings", "agentId": "support", "conversationId": "c-end"}
+    whose = {
+        "workspaceId": "endings",
+        "agentId": "support",
+        "conversationId": "c-end",
+    }
     worked = conversation(
-        "c-end", "The checkout service waits for connections.", workspace="endings"
+        "c-end",
+        "The checkout service waits for connections.",
+        workspace="endings",
     )
     rehearsal.ingest(
-        worked | {"messages": [m | {"state": "debugging"} for m in worked["messages"]]}
+        worked
+        | {
+            "messages": [
+                m | {"state": "debugging"} for m in worked["messages"]
+            ]
+        }
     )
     ended = {
         "type": "outcome",
@@ -267,7 +310,10 @@ def test_an_outcome_that_the_function_is_told_labels_the_episode(
     }
     ended |= {"at": "2026-03-02T10:00:00Z"}
     assert rehearsal.ingest(ended) == {"accepted": {"outcomes": 1}}
-    assert "outcome" in rehearsal.ingest(ended | {"outcome": "WON"})["error"]["field"]
+    assert (
+        "outcome"
+        in rehearsal.ingest(ended | {"outcome": "WON"})["error"]["field"]
+    )
     rehearsal.run()
     answer = rehearsal.search(
         "endings", "support", queryText="connections", memoryTypes=["episode"]
@@ -281,7 +327,8 @@ def test_a_conversation_over_the_queues_limit_takes_the_claim_check(
     rehearsal: Deployment,
 ) -> None:
     filler = " ".join(
-        f"Item {number} of the inventory is in its place." for number in range(9_000)
+        f"Item {number} of the inventory is in its place."
+        for number in range(9_000)
     )
     texts = [
         f"The list for my flat in Porto: {filler}",
@@ -296,9 +343,13 @@ def test_a_conversation_over_the_queues_limit_takes_the_claim_check(
     waiting = rehearsal.poller.peek("IngestQueue")
     assert len(waiting) == len(texts), "each of them fills a part"
     assert all(len(part["body"]) < 2_000 for part in waiting)
-    assert len(rehearsal.keys(f"{rehearsal.root}payloads/large/")) == len(texts)
+    assert len(rehearsal.keys(f"{rehearsal.root}payloads/large/")) == len(
+        texts
+    )
     rehearsal.run()
-    answer = rehearsal.search("large", "support", queryText="Dana lives in Porto")
+    answer = rehearsal.search(
+        "large", "support", queryText="Dana lives in Porto"
+    )
     assert answer["results"][0]["sourceIds"] == ["c-large-m1"]
 
 
@@ -314,10 +365,14 @@ def test_the_key_may_lie_in_secrets_manager(
         "OPENAI_BASE_URL": model.base_url,
         "VARVE_API_KEY_SECRET": secret["ARN"],
     }
-    extract = pool(rehearsal.stack.functions["ExtractFunction"], image, environment)
+    extract = pool(
+        rehearsal.stack.functions["ExtractFunction"], image, environment
+    )
     functions = {**rehearsal.functions, "ExtractFunction": extract}
     rehearsal.ingest(
-        conversation("c-secret", "I moved to Lisbon last Friday.", workspace="secret")
+        conversation(
+            "c-secret", "I moved to Lisbon last Friday.", workspace="secret"
+        )
     )
     try:
         Poller(rehearsal.stack, functions).until_quiet()
@@ -327,10 +382,20 @@ def test_the_key_may_lie_in_secrets_manager(
     assert MOVED in contents(rehearsal.search("secret", "support"))
 
 
-def test_the_command_line_gives_the_same_answer(told: Deployment, image: Image) -> None:
+def test_the_command_line_gives_the_same_answer(
+    told: Deployment, image: Image
+) -> None:
     function = told.functions["SearchFunction"].processes[0]
     now = datetime.now(UTC).isoformat()
-    scope = ["--workspace", "acme", "--agent", "support", "--now", now, "--json"]
+    scope = [
+        "--workspace",
+        "acme",
+        "--agent",
+        "support",
+        "--now",
+        now,
+        "--json",
+    ]
     command = [
         str(image.python),
         "-m",

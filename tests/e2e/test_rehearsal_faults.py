@@ -39,12 +39,16 @@ def plain(rehearsal: Deployment) -> dict[str, Any]:
 
 def reason(letter: Record) -> tuple[str, str]:
     attributes = letter["messageAttributes"]
-    return attributes["errorType"]["stringValue"], attributes["reason"]["stringValue"]
+    return attributes["errorType"]["stringValue"], attributes["reason"][
+        "stringValue"
+    ]
 
 
 def group_of_last(deployment: Deployment, queue: str) -> str:
     last: Delivery = next(
-        each for each in reversed(deployment.poller.deliveries) if each.queue == queue
+        each
+        for each in reversed(deployment.poller.deliveries)
+        if each.queue == queue
     )
     return last.groups[-1]
 
@@ -55,7 +59,9 @@ def first_fates(deployment: Deployment, queue: str) -> dict[str, str]:
     for delivery in deployment.poller.deliveries:
         if delivery.queue == queue:
             for group in delivery.groups:
-                fates.setdefault(group, "returned" if delivery.failed else "done")
+                fates.setdefault(
+                    group, "returned" if delivery.failed else "done"
+                )
     return fates
 
 
@@ -76,10 +82,14 @@ def test_doubled_messages_and_a_failing_model_change_nothing(
     other_model.fail_first_of_each(first_message)
     battered.ingest_all(*story("plain"))
     battered.run()
-    assert len([chat for chat in other_model.chats if chat.fault]) == len(story())
+    assert len([chat for chat in other_model.chats if chat.fault]) == len(
+        story()
+    )
     assert set(first_fates(battered, "IngestQueue").values()) == {"returned"}
     assert snapshot(battered, "plain", *STORY_SCOPES) == plain
-    assert not any(delivery.broken_groups for delivery in battered.poller.deliveries)
+    assert not any(
+        delivery.broken_groups for delivery in battered.poller.deliveries
+    )
     assert set(battered.poller.depths().values()) == {(0, 0, 0)}
 
 
@@ -102,7 +112,10 @@ def test_a_conversation_whose_model_never_answers_is_a_dead_letter_with_its_reas
     deployment.ingest(conversation("c-lost", "I moved to Lisbon last Friday."))
     deployment.run()
     (letter,) = deployment.poller.dead_letters("IngestQueue")
-    assert json.loads(letter["body"])["conversation"]["conversationId"] == "c-lost"
+    assert (
+        json.loads(letter["body"])["conversation"]["conversationId"]
+        == "c-lost"
+    )
     assert all(reason(letter))
 
 
@@ -113,10 +126,15 @@ def test_poison_on_the_ingest_queue_is_a_dead_letter_and_its_group_goes_on(
     rehearsal.ingest(conversation("c-p", "I adore gooseberries.", **at))
     rehearsal.run()
     rehearsal.poller.send(
-        "IngestQueue", POISON, group_of_last(rehearsal, "IngestQueue"), "poison-1"
+        "IngestQueue",
+        POISON,
+        group_of_last(rehearsal, "IngestQueue"),
+        "poison-1",
     )
     rehearsal.ingest(
-        conversation("c-p", "I adore gooseberries.", "Oh, and quinces as well!", **at)
+        conversation(
+            "c-p", "I adore gooseberries.", "Oh, and quinces as well!", **at
+        )
     )
     rehearsal.run()
     (letter,) = rehearsal.poller.dead_letters("IngestQueue")
@@ -138,7 +156,12 @@ def test_poison_on_the_write_queue_harms_no_innocent_message(
         POISON,
         "{}",
         json.dumps(
-            {"type": "records", "workspaceId": "../acme", "agentId": "a", "records": []}
+            {
+                "type": "records",
+                "workspaceId": "../acme",
+                "agentId": "a",
+                "records": [],
+            }
         ),
     ]
     for number, body in enumerate(poisons):
@@ -175,7 +198,9 @@ def test_a_writer_killed_in_mid_batch_loses_and_doubles_nothing(
 ) -> None:
     rehearsal.ingest_all(*story("killed"))
     rehearsal.functions["WriteFunction"].start()
-    dying = DiesInMidBatch(rehearsal.functions["WriteFunction"], 0.02, 0.08, 0.2)
+    dying = DiesInMidBatch(
+        rehearsal.functions["WriteFunction"], 0.02, 0.08, 0.2
+    )
     Poller(
         rehearsal.stack, {**rehearsal.functions, "WriteFunction": dying}
     ).until_quiet()
@@ -194,17 +219,22 @@ def test_two_writers_of_one_store_lose_no_acknowledged_row(
         )
     )
     Poller(
-        rehearsal.stack, {"ExtractFunction": rehearsal.functions["ExtractFunction"]}
+        rehearsal.stack,
+        {"ExtractFunction": rehearsal.functions["ExtractFunction"]},
     ).until_quiet()
     # One message an invocation, so that the two writers meet as often as they can.
     waiting = sorted(rehearsal.poller.take("WriteQueue"), key=group_of)
     with ThreadPoolExecutor(2) as threads:
-        list(threads.map(partial(write_each, rehearsal), [waiting[::2], waiting[1::2]]))
+        list(
+            threads.map(
+                partial(write_each, rehearsal), [waiting[::2], waiting[1::2]]
+            )
+        )
     assert len(records(rehearsal, "raced", "support")) == 2 * len(names)
     (triple,) = triples(rehearsal, "raced", "support")
-    assert {each["conversationId"] for each in triple["properties"]["evidence"]} == set(
-        names
-    )
+    assert {
+        each["conversationId"] for each in triple["properties"]["evidence"]
+    } == set(names)
 
 
 def write_each(rehearsal: Deployment, messages: list[Record]) -> None:
@@ -225,7 +255,9 @@ def test_embeddings_over_http_fail_their_message_and_never_skip_it(
     other_model.fail_next(Fault(500, NO_RETRY, path=EMBEDDINGS))
     deployment.ingest(conversation("c-e", "I moved to Lisbon last Friday."))
     deployment.run()
-    answer = deployment.search("acme", "support", queryText="Dana moved to Lisbon")
+    answer = deployment.search(
+        "acme", "support", queryText="Dana moved to Lisbon"
+    )
     assert answer["results"][0]["sourceIds"] == ["c-e-m1"]
     assert answer["searched"]["records"] == 2
 

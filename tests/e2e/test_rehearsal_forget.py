@@ -18,7 +18,9 @@ def forget(deployment: Deployment, **request: Any) -> Any:
     """Invoke ForgetFunction, and drive the queues while it waits for the writer."""
     with ThreadPoolExecutor(1) as threads:
         event = {"workspaceId": "forgetting", "agentId": "support", **request}
-        answer = threads.submit(deployment.functions["ForgetFunction"].invoke, event)
+        answer = threads.submit(
+            deployment.functions["ForgetFunction"].invoke, event
+        )
         while not answer.done():
             deployment.poller.round()
         return answer.result()
@@ -28,12 +30,19 @@ def test_an_administrator_has_a_user_erased(rehearsal: Deployment) -> None:
     at = {"workspace": "forgetting"}
     rehearsal.ingest(
         conversation(
-            "c-1", "I moved to Lisbon last Friday.", "The boxes wobblequill.", **at
+            "c-1",
+            "I moved to Lisbon last Friday.",
+            "The boxes wobblequill.",
+            **at,
         )
     )
     rehearsal.ingest(
         conversation(
-            "c-2", "It says error code KX-4471.", user="u-7", speaker="Marco", **at
+            "c-2",
+            "It says error code KX-4471.",
+            user="u-7",
+            speaker="Marco",
+            **at,
         )
     )
     rehearsal.run()
@@ -46,20 +55,32 @@ def test_an_administrator_has_a_user_erased(rehearsal: Deployment) -> None:
     left = contents(rehearsal, "forgetting", "support")
     assert {text.partition(" ")[0].strip(":'s") for text in left} == {"Marco"}
     assert [
-        name.split("/")[1] for name in timeline(rehearsal, "forgetting", "support")
+        name.split("/")[1]
+        for name in timeline(rehearsal, "forgetting", "support")
     ] == ["c-2"]
     rehearsal.ingest(
         conversation(
-            "c-1", "I moved to Lisbon last Friday.", "The boxes wobblequill.", **at
+            "c-1",
+            "I moved to Lisbon last Friday.",
+            "The boxes wobblequill.",
+            **at,
         )
     )
     rehearsal.run()
     assert contents(rehearsal, "forgetting", "support") == left
-    held = [rehearsal.read(key) for key in rehearsal.keys("") if "forgetting" in key]
-    assert not [data for data in held if b"wobblequill" in data or b"u-42" in data]
+    held = [
+        rehearsal.read(key)
+        for key in rehearsal.keys("")
+        if "forgetting" in key
+    ]
+    assert not [
+        data for data in held if b"wobblequill" in data or b"u-42" in data
+    ]
     assert "wobblequill" not in str(rehearsal.logs)
 
 
-def test_a_request_that_names_nothing_is_refused(rehearsal: Deployment) -> None:
+def test_a_request_that_names_nothing_is_refused(
+    rehearsal: Deployment,
+) -> None:
     answer = forget(rehearsal)
     assert answer["error"]["type"] == "Rejected"

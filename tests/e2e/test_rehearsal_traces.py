@@ -32,7 +32,9 @@ FOLDERS = {
 def ran(rehearsal: Deployment) -> Deployment:
     """The rehearsal after everything the tests before put it through, and at least one conversation."""
     rehearsal.ingest(
-        conversation("c-trace", "I moved to Lisbon last Friday.", workspace="trace")
+        conversation(
+            "c-trace", "I moved to Lisbon last Friday.", workspace="trace"
+        )
     )
     rehearsal.run()
     # A time before all that was told: the schedules' functions run and find nothing due.
@@ -55,7 +57,9 @@ def test_nothing_is_left_on_any_queue(ran: Deployment) -> None:
 
 
 def test_no_group_went_on_past_a_failure(ran: Deployment) -> None:
-    assert not any(delivery.broken_groups for delivery in ran.poller.deliveries)
+    assert not any(
+        delivery.broken_groups for delivery in ran.poller.deliveries
+    )
 
 
 def test_no_content_and_no_key_is_in_any_log(
@@ -86,9 +90,13 @@ def test_a_conversation_is_followed_by_its_correlation_id_from_ingest_to_store(
 
 
 def _correlation_ids(log: str, message: str) -> set[str]:
-    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    lines = [
+        json.loads(line) for line in log.splitlines() if line.startswith("{")
+    ]
     told = (
-        line.get("correlationId") for line in lines if line.get("message") == message
+        line.get("correlationId")
+        for line in lines
+        if line.get("message") == message
     )
     return {correlation_id for correlation_id in told if correlation_id}
 
@@ -100,7 +108,9 @@ def test_a_message_whose_filter_reaches_a_limit_is_told_and_counted(
         f"call 612 {number // 1000:03} {number % 1000:03}; "
         for number in range(MAX_PHONE_CHECKS + 1)
     )
-    given = conversation("c-limits", "I moved to Lisbon last Friday.", workspace="many")
+    given = conversation(
+        "c-limits", "I moved to Lisbon last Friday.", workspace="many"
+    )
     given["messages"][0]["attached"] = numbers
     answer = rehearsal.ingest(given)
     assert answer["partlyFiltered"] == [
@@ -137,4 +147,6 @@ def test_everything_lies_under_the_stores_root_in_the_folders_of_the_layout(
 ) -> None:
     keys = ran.keys()
     assert all(key.startswith(ran.root) for key in keys)
-    assert {key.removeprefix(ran.root).split("/")[0] for key in keys} <= FOLDERS
+    assert {
+        key.removeprefix(ran.root).split("/")[0] for key in keys
+    } <= FOLDERS

@@ -15,7 +15,12 @@ from tests.e2e.snapshot import ASKED, LEARNT, snapshot, without
 from tests.support.deployment import Deploy, Deployment, deployed
 from tests.support.install import Image
 from tests.support.model_replies import extraction
-from tests.support.model_server import SERVER_ERROR, ModelServer, Request, prompt
+from tests.support.model_server import (
+    SERVER_ERROR,
+    ModelServer,
+    Request,
+    prompt,
+)
 from tests.support.moto_template import Template
 
 pytestmark = pytest.mark.e2e
@@ -36,15 +41,22 @@ def week(workspace: str = "acme") -> list[Conversation]:
     return [
         conversation("c-monday", *moved, workspace=workspace, day=DAYS[0]),
         conversation(
-            "c-tuesday", "I adore gooseberries.", workspace=workspace, day=DAYS[1]
+            "c-tuesday",
+            "I adore gooseberries.",
+            workspace=workspace,
+            day=DAYS[1],
         ),
-        conversation("c-thursday", error, workspace=workspace, day=DAYS[2], **marco),
+        conversation(
+            "c-thursday", error, workspace=workspace, day=DAYS[2], **marco
+        ),
     ]
 
 
 def narrator(request: Request) -> dict[str, Any]:
     """A model that extracts by the script, and sums up by saying again what it reads."""
-    sources = re.search(r"<sources>\n(.*?)\n</sources>", prompt(request), re.DOTALL)
+    sources = re.search(
+        r"<sources>\n(.*?)\n</sources>", prompt(request), re.DOTALL
+    )
     if sources is None:
         return extraction(SCRIPT)(request)
     lines = [json.loads(line)["text"] for line in sources[1].splitlines()]
@@ -84,7 +96,9 @@ def working(told: Deployment) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def days(told: Deployment, working: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def days(
+    told: Deployment, working: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """The daily summaries after the night in which the last of the days was over."""
     told.fire("daily", FRIDAY_NIGHT)
     told.run()
@@ -92,7 +106,9 @@ def days(told: Deployment, working: list[dict[str, Any]]) -> list[dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def weeks(told: Deployment, days: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def weeks(
+    told: Deployment, days: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """The weekly summaries after the night in which the week was over."""
     told.fire("weekly", MONDAY_NIGHT)
     told.run()
@@ -100,7 +116,10 @@ def weeks(told: Deployment, days: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def found(
-    deployment: Deployment, grain: str, workspace: str = "acme", agent: str = "support"
+    deployment: Deployment,
+    grain: str,
+    workspace: str = "acme",
+    agent: str = "support",
 ) -> list[dict[str, Any]]:
     """The records of one grain, newest first, without what depends on the time of asking."""
     answer = deployment.search(workspace, agent, grain=grain, maxResults=100)
@@ -111,11 +130,17 @@ def found(
     ]
 
 
-def periods(deployment: Deployment, grain: str, workspace: str = "acme") -> list[str]:
-    return sorted({each["period"] for each in found(deployment, grain, workspace)})
+def periods(
+    deployment: Deployment, grain: str, workspace: str = "acme"
+) -> list[str]:
+    return sorted(
+        {each["period"] for each in found(deployment, grain, workspace)}
+    )
 
 
-def narrated(deploy: Deploy, other_model: ModelServer, **options: Any) -> Deployment:
+def narrated(
+    deploy: Deploy, other_model: ModelServer, **options: Any
+) -> Deployment:
     """A deployment of a test's own that has heard of the week."""
     other_model.reply = narrator
     deployment = deploy(**options)
@@ -125,7 +150,9 @@ def narrated(deploy: Deploy, other_model: ModelServer, **options: Any) -> Deploy
 
 
 def test_every_grain_has_a_schedule_and_cleanup_one(told: Deployment) -> None:
-    fired = {(each.function, each.grain) for each in told.stack.schedules.values()}
+    fired = {
+        (each.function, each.grain) for each in told.stack.schedules.values()
+    }
     assert fired == {
         *(("SummarizeFunction", grain) for grain in GRAINS),
         ("CleanupFunction", None),
@@ -138,7 +165,9 @@ def test_a_day_that_is_over_gets_one_summary_made_of_its_records(
     assert sorted(day["period"] for day in days) == DAYS
     for day in days:
         records = {
-            record["id"] for record in working if record["period"] == day["period"]
+            record["id"]
+            for record in working
+            if record["period"] == day["period"]
         }
         assert records
         assert set(day["sourceIds"]) == records
@@ -154,7 +183,10 @@ def test_a_week_that_is_over_gets_one_summary_of_each_user_made_of_that_users_da
         for user in ("u-42", "u-7")
     }
     content = {one["userId"]: one["content"] for one in weeks}
-    assert ("Lisbon" in content["u-42"], "Lisbon" in content["u-7"]) == (True, False)
+    assert ("Lisbon" in content["u-42"], "Lisbon" in content["u-7"]) == (
+        True,
+        False,
+    )
 
 
 def test_a_schedule_that_fires_again_for_the_same_time_builds_nothing_anew(
@@ -164,7 +196,10 @@ def test_a_schedule_that_fires_again_for_the_same_time_builds_nothing_anew(
     narrating: ModelServer,
 ) -> None:
     asked = len(narrating.chats)
-    fired = [told.fire("daily", FRIDAY_NIGHT), told.fire("weekly", MONDAY_NIGHT)]
+    fired = [
+        told.fire("daily", FRIDAY_NIGHT),
+        told.fire("weekly", MONDAY_NIGHT),
+    ]
     told.run()
     assert fired == [{"planned": 0, "left": 0, "waiting": 0}] * 2
     assert len(narrating.chats) == asked
@@ -180,12 +215,16 @@ def test_a_late_conversation_rebuilds_its_day_and_only_its_day(
     told.fire("daily", FRIDAY_NIGHT)
     told.run()
     before = {day["period"]: day for day in found(told, "daily", "late")}
-    told.ingest(conversation("c-after", "Oh, and quinces as well!", day=DAYS[1], **at))
+    told.ingest(
+        conversation("c-after", "Oh, and quinces as well!", day=DAYS[1], **at)
+    )
     told.run()
     assert told.fire("daily", FRIDAY_NIGHT)["planned"] == 1
     told.run()
     after = {day["period"]: day for day in found(told, "daily", "late")}
-    assert [period for period in DAYS if after[period] != before[period]] == [DAYS[1]]
+    assert [period for period in DAYS if after[period] != before[period]] == [
+        DAYS[1]
+    ]
     assert "quinces" in after[DAYS[1]]["content"]
     assert found(told, "daily") == days
 
@@ -196,13 +235,17 @@ def test_doubled_schedules_and_messages_change_nothing(
     deploy: Deploy,
     other_model: ModelServer,
 ) -> None:
-    doubled = narrated(deploy, other_model, deliver_twice=True, deduplication_seconds=0)
+    doubled = narrated(
+        deploy, other_model, deliver_twice=True, deduplication_seconds=0
+    )
     for grain, night in (("daily", FRIDAY_NIGHT), ("weekly", MONDAY_NIGHT)):
         planned = [doubled.fire(grain, night)["planned"] for _ in range(2)]
         assert planned[0] == planned[1] > 0
         doubled.run()
     assert (found(doubled, "daily"), found(doubled, "weekly")) == (days, weeks)
-    assert not any(delivery.broken_groups for delivery in doubled.poller.deliveries)
+    assert not any(
+        delivery.broken_groups for delivery in doubled.poller.deliveries
+    )
 
 
 def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
@@ -226,7 +269,10 @@ def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
     assert deployment.fire("weekly", MONDAY_NIGHT)["planned"] == 0
     later = datetime.now(UTC) + timedelta(minutes=90)
     assert (
-        deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ"))["planned"] == 1
+        deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ"))[
+            "planned"
+        ]
+        == 1
     )
     deployment.run()
     assert periods(deployment, "daily") == DAYS
@@ -248,7 +294,9 @@ def test_poison_on_the_work_queue_is_a_dead_letter_and_its_group_goes_on(
     told.run()
     (letter,) = told.poller.dead_letters("WorkQueue")
     assert letter["body"] == "not JSON, but a heron"
-    assert letter["messageAttributes"]["errorType"]["stringValue"] == "Rejected"
+    assert (
+        letter["messageAttributes"]["errorType"]["stringValue"] == "Rejected"
+    )
     assert periods(told, "daily", "poisoned") == DAYS
     told.poller.take("WorkDeadLetterQueue")
 
@@ -266,7 +314,10 @@ def test_a_day_is_over_when_it_is_over_in_the_workspaces_time_zone(
     for workspace in ("auckland", "greenwich"):
         deployment.ingest(
             conversation(
-                "c-1", "I adore gooseberries.", workspace=workspace, day=DAYS[0]
+                "c-1",
+                "I adore gooseberries.",
+                workspace=workspace,
+                day=DAYS[0],
             )
         )
     deployment.run()
@@ -289,12 +340,19 @@ def test_cleanup_takes_the_working_records_of_sealed_days_over_48_hours_old_and_
     deployment.run()
     late = "2026-02-26"
     deployment.ingest(
-        conversation("c-late", "The heating of my flat in Porto is broken.", day=late)
+        conversation(
+            "c-late", "The heating of my flat in Porto is broken.", day=late
+        )
     )
     deployment.run()
     before = remembered(deployment)
-    old = [record for record in before["working"] if record["period"] in DAYS[:2]]
-    assert deployment.fire(CLEANUP, "2026-03-06T05:10:00Z") == {"planned": 1, "left": 0}
+    old = [
+        record for record in before["working"] if record["period"] in DAYS[:2]
+    ]
+    assert deployment.fire(CLEANUP, "2026-03-06T05:10:00Z") == {
+        "planned": 1,
+        "left": 0,
+    }
     deployment.run()
     kept = [record for record in before["working"] if record not in old]
     assert {record["period"] for record in kept} == {late, DAYS[2]}
@@ -306,7 +364,10 @@ def test_cleanup_takes_the_working_records_of_sealed_days_over_48_hours_old_and_
     # What could not go for want of a summary goes once it has one.
     deployment.fire("daily", "2026-03-07T01:10:00Z")
     deployment.run()
-    assert deployment.fire(CLEANUP, "2026-03-07T05:10:00Z") == {"planned": 1, "left": 0}
+    assert deployment.fire(CLEANUP, "2026-03-07T05:10:00Z") == {
+        "planned": 1,
+        "left": 0,
+    }
     deployment.run()
     assert deployment.metric("SummarizeFunction", "ExpiredPeriods") == 3
     assert deployment.metric("SummarizeFunction", "UnsealedPeriods") == 1
@@ -317,7 +378,9 @@ def test_cleanup_takes_the_working_records_of_sealed_days_over_48_hours_old_and_
 def remembered(deployment: Deployment) -> dict[str, Any]:
     """All that memory holds: the records by grain, the triples and the timeline."""
     held = snapshot(deployment, "acme", "support")["support"]
-    grains = {grain: found(deployment, grain) for grain in ("working", *GRAINS)}
+    grains = {
+        grain: found(deployment, grain) for grain in ("working", *GRAINS)
+    }
     return {**grains, "triples": held["triples"], "timeline": held["timeline"]}
 
 

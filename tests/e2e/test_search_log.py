@@ -15,13 +15,17 @@ from varve.domain.searches import AskedSearch, build_search_row
 from varve.usecases import search_log, search_objects
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
-DANA = conversation("c-1", "u-7", "Dana", "I live in Kumquatolia.", "How nice!")
+DANA = conversation(
+    "c-1", "u-7", "Dana", "I live in Kumquatolia.", "How nice!"
+)
 MARCO = conversation("c-2", "u-8", "Marco", "I like espresso.", "Noted.")
 ALL = "select * from searches order by event_time, words"
 
 
 def open_memory(root: Path, now: datetime = NOW) -> Memory:
-    return Memory.open(root, workspace="acme", agent="support", now=now, environment={})
+    return Memory.open(
+        root, workspace="acme", agent="support", now=now, environment={}
+    )
 
 
 @pytest.fixture
@@ -36,7 +40,9 @@ def read_log(memory: Memory) -> list[dict[str, Any]]:
     return memory.sql(ALL, limits=QueryLimits(seconds=60))
 
 
-def test_a_question_is_logged_with_the_figures_of_its_answer(memory: Memory) -> None:
+def test_a_question_is_logged_with_the_figures_of_its_answer(
+    memory: Memory,
+) -> None:
     found = memory.search("Kumquatolia", user_id="u-7")
     memory.search("giraffes of Patagonia")
     memory.search()  # browses: nothing was asked
@@ -62,7 +68,11 @@ def test_nothing_is_logged_by_default(tmp_path: Path) -> None:
 
 def test_hashes_tell_alike_questions_and_no_words(memory: Memory) -> None:
     memory.configure("analytics.searches", "hash")
-    for text in ("Zebrinaquoll  sightings", "zebrinaquoll sightings", "espresso"):
+    for text in (
+        "Zebrinaquoll  sightings",
+        "zebrinaquoll sightings",
+        "espresso",
+    ):
         memory.search(text)
     rows = read_log(memory)
     assert [row["words"] for row in rows] == [None, None, None]
@@ -73,7 +83,9 @@ def test_hashes_tell_alike_questions_and_no_words(memory: Memory) -> None:
 
 def test_the_same_question_has_another_hash_under_another_key() -> None:
     asked = AskedSearch("1", NOW, None, "espresso", 0, None, fallback=False)
-    rows = [build_search_row(asked, key, keep_words=False) for key in ("a", "b")]
+    rows = [
+        build_search_row(asked, key, keep_words=False) for key in ("a", "b")
+    ]
     assert rows[0].question != rows[1].question
 
 
@@ -96,7 +108,9 @@ def test_many_questions_are_written_in_the_background(
     for text in ("one espresso", "two espressi", "three espressi"):
         memory.search(text)
     memory.sessions.searches.finish()
-    written = list(search_objects.read_rows(memory.scope, objects=objects_of(memory)))
+    written = list(
+        search_objects.read_rows(memory.scope, objects=objects_of(memory))
+    )
     assert sum(len(rows) for _, rows in written) == 2
     assert len(read_log(memory)) == 3
 
@@ -147,7 +161,9 @@ def test_what_another_user_asked_stays_and_does_not_spoil_the_proof(
     memory.search("Where is Kumquatolia?", user_id="u-8")
     receipt = memory.forget(user="u-7", verify=True)
     assert receipt["verification"]["proved"] is True
-    assert [row["words"] for row in read_log(memory)] == ["Where is Kumquatolia?"]
+    assert [row["words"] for row in read_log(memory)] == [
+        "Where is Kumquatolia?"
+    ]
 
 
 def test_a_question_that_waits_in_another_process_does_not_return(
@@ -160,7 +176,9 @@ def test_a_question_that_waits_in_another_process_does_not_return(
     assert read_log(memory) == []
 
 
-def test_the_log_expires_with_the_timeline(memory: Memory, tmp_path: Path) -> None:
+def test_the_log_expires_with_the_timeline(
+    memory: Memory, tmp_path: Path
+) -> None:
     memory.search("espresso")
     memory.close()
     memory.configure("retention.timeline", "30 days")

@@ -22,7 +22,12 @@ LIMITS = QueryLimits(seconds=60)
 def conversation(name: str, user: str, *words: str) -> dict[str, object]:
     said = []
     for number, text in enumerate(words):
-        one = {"role": "user", "name": "Dana", "content": text, "id": f"m{number}"}
+        one = {
+            "role": "user",
+            "name": "Dana",
+            "content": text,
+            "id": f"m{number}",
+        }
         said.append({**one, "timestamp": f"2026-03-02T09:{number:02}:00Z"})
     return {"conversationId": name, "userId": user, "messages": said}
 
@@ -33,18 +38,27 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("sql") / "memory"
     told = {
         ("acme", "support"): conversation(
-            "c-1", "u-1", "I'm Dana Whitfield. I live in Leeds.", "I live in Lisbon."
+            "c-1",
+            "u-1",
+            "I'm Dana Whitfield. I live in Leeds.",
+            "I live in Lisbon.",
         ),
         ("acme", "sales"): conversation("c-2", "u-2", "I like green tea."),
-        ("other", "support"): conversation("c-3", "u-3", "I like black coffee."),
+        ("other", "support"): conversation(
+            "c-3", "u-3", "I like black coffee."
+        ),
     }
     for (workspace, agent), said in told.items():
         memory = Memory.open(
             root, workspace=workspace, agent=agent, now=MORNING, environment={}
         )
         memory.ingest(said)
-    experience = Memory.open(root, workspace="acme", agent="support", environment={})
-    experience.record_outcome("c-1", "FAILURE", correction="It was the release.")
+    experience = Memory.open(
+        root, workspace="acme", agent="support", environment={}
+    )
+    experience.record_outcome(
+        "c-1", "FAILURE", correction="It was the release."
+    )
     experience.experience.lessons.add(
         "Roll back before tuning",
         when="errors begin with a rollout",
@@ -58,8 +72,12 @@ def memory(store: Path) -> Memory:
     return Memory.open(store, workspace="acme", now=MORNING, environment={})
 
 
-def test_a_query_reads_all_agents_of_its_workspace_and_no_other(memory: Memory) -> None:
-    rows = memory.sql("select agent, content from turns order by all", limits=LIMITS)
+def test_a_query_reads_all_agents_of_its_workspace_and_no_other(
+    memory: Memory,
+) -> None:
+    rows = memory.sql(
+        "select agent, content from turns order by all", limits=LIMITS
+    )
     assert [(row["agent"], row["content"]) for row in rows] == [
         ("sales", "I like green tea."),
         ("support", "I live in Lisbon."),
@@ -89,7 +107,9 @@ def test_a_table_has_the_documented_columns_and_types(
     assert name in READERS
 
 
-def test_every_table_of_experience_and_the_graph_has_rows(memory: Memory) -> None:
+def test_every_table_of_experience_and_the_graph_has_rows(
+    memory: Memory,
+) -> None:
     (counts,) = memory.sql(
         "select (select count(*) from triples) as triples,"
         " (select count(*) from episodes) as episodes,"
@@ -100,9 +120,13 @@ def test_every_table_of_experience_and_the_graph_has_rows(memory: Memory) -> Non
     assert counts["standing"] == "active"
 
 
-def test_what_has_ended_or_was_corrected_is_not_current(tmp_path: Path) -> None:
+def test_what_has_ended_or_was_corrected_is_not_current(
+    tmp_path: Path,
+) -> None:
     memory = Memory.open(tmp_path / "m", now=MORNING, environment={})
-    memory.ingest(conversation("c-1", "u-1", "I live in Leeds.", "I like green tea."))
+    memory.ingest(
+        conversation("c-1", "u-1", "I live in Leeds.", "I like green tea.")
+    )
     tea = memory.search("green tea", memory_types=["turn"]).results[0]
     memory.correct(tea.id, "I like black coffee.")
     memory.ingest(conversation("c-2", "u-1", "-", "-", "I moved to Lisbon."))
@@ -111,7 +135,9 @@ def test_what_has_ended_or_was_corrected_is_not_current(tmp_path: Path) -> None:
     assert current["I like green tea."] is False
     assert current["I like black coffee."] is True
     assert current["I moved to Lisbon."] is True
-    ended = memory.sql("select current, invalid_at from triples", limits=LIMITS)
+    ended = memory.sql(
+        "select current, invalid_at from triples", limits=LIMITS
+    )
     for row in ended:
         assert row["current"] == (row["invalid_at"] is None)
 
@@ -124,7 +150,10 @@ def test_only_the_tables_that_a_query_names_are_read(
 
     for name in set(TABLES) - {"facts"}:
         monkeypatch.setitem(READERS, name, refuse)  # type: ignore[misc]
-    assert memory.sql('select count(*) as n from "FACTS"', limits=LIMITS)[0]["n"] > 0
+    assert (
+        memory.sql('select count(*) as n from "FACTS"', limits=LIMITS)[0]["n"]
+        > 0
+    )
 
 
 def test_rows_are_added_a_batch_at_a_time(
@@ -144,7 +173,10 @@ def test_rows_are_added_a_batch_at_a_time(
         ("select * from read_csv('/etc/passwd')", "must not call read_csv"),
         ("select * from '/etc/passwd'", "does not exist"),
         ("select * from query_table('turns')", "must not call query_table"),
-        ("with gone as (delete from turns returning 1) select * from gone", ""),
+        (
+            "with gone as (delete from turns returning 1) select * from gone",
+            "",
+        ),
     ],
 )
 def test_the_graphs_sandbox_refuses_all_but_reading(
@@ -158,7 +190,9 @@ def test_the_graphs_sandbox_refuses_all_but_reading(
 
 def test_a_query_is_limited_in_rows_and_time(memory: Memory) -> None:
     with pytest.raises(Rejected, match="more than 2 rows"):
-        memory.sql("select * from turns", limits=QueryLimits(seconds=60, rows=2))
+        memory.sql(
+            "select * from turns", limits=QueryLimits(seconds=60, rows=2)
+        )
     with pytest.raises(Rejected, match="took longer than 1 seconds"):
         memory.sql(
             "select count(*) from range(10000000000) a, range(1000) b",
@@ -177,7 +211,9 @@ def test_nothing_of_a_query_stays_on_disk(
 def test_the_command_prints_a_table_or_json(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    query = "select agent, count(*) as n from turns group by agent order by agent"
+    query = (
+        "select agent, count(*) as n from turns group by agent order by agent"
+    )
     place = ["--store", str(store), "--workspace", "acme"]
     assert main(["sql", query, *place]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -194,7 +230,9 @@ def test_the_command_prints_a_table_or_json(
 
 async def ask(store: Path) -> list[dict[str, object]]:
     async with await AsyncMemory.open(store, workspace="acme") as memory:
-        return await memory.sql("select count(*) as n from turns", limits=LIMITS)
+        return await memory.sql(
+            "select count(*) as n from turns", limits=LIMITS
+        )
 
 
 def test_a_query_may_be_awaited(store: Path) -> None:

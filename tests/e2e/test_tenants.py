@@ -28,7 +28,10 @@ from tests.support.internals import fetch_in_parallel
 from tests.support.policies import allows, reaches, session_statements
 from tests.support.usecase_drivers import run_plan
 from varve import Memory
-from varve.adapters.credentials.scoped import TemporaryCredentials, records_policy
+from varve.adapters.credentials.scoped import (
+    TemporaryCredentials,
+    records_policy,
+)
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.cli import main
 from varve.domain.calendar import Grain, Period
@@ -71,7 +74,8 @@ class Tenant:
     def canary(self) -> str:
         """A word like a place's name, so that facts, triples and the profile hold it as well."""
         return "Canary" + "".join(
-            chr(ord("a") + int(c, 16)) for c in digest(str(self.scope), length=10)
+            chr(ord("a") + int(c, 16))
+            for c in digest(str(self.scope), length=10)
         )
 
     @property
@@ -89,14 +93,22 @@ class Tenant:
             | {"timestamp": f"2026-03-02T09:{n:02}:00Z"}
             for n, text in enumerate(said)
         ]
-        return {"conversationId": "c-1", "userId": "u-42", "messages": messages}
+        return {
+            "conversationId": "c-1",
+            "userId": "u-42",
+            "messages": messages,
+        }
 
     def foreign_in(self, answer: object) -> set[str]:
         """Others' canaries in an answer."""
         text = (
-            json.dumps(answer, default=str) if not isinstance(answer, str) else answer
+            json.dumps(answer, default=str)
+            if not isinstance(answer, str)
+            else answer
         )
-        return {found.lower() for found in CANARY.findall(text)} - {self.canary.lower()}
+        return {found.lower() for found in CANARY.findall(text)} - {
+            self.canary.lower()
+        }
 
 
 def tenants() -> list[Tenant]:
@@ -113,7 +125,10 @@ def tenants() -> list[Tenant]:
         "c-1",
         "ledger",
     ]
-    workspaces = [*names, *(f"workspace-{n}" for n in range(WORKSPACES - len(names)))]
+    workspaces = [
+        *names,
+        *(f"workspace-{n}" for n in range(WORKSPACES - len(names))),
+    ]
     agents = [
         "a",
         "a1",
@@ -150,9 +165,15 @@ class Town:
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    with CountingS3() as s3, s3.as_aws(), pytest.MonkeyPatch.context() as patch:
+    with (
+        CountingS3() as s3,
+        s3.as_aws(),
+        pytest.MonkeyPatch.context() as patch,
+    ):
         fetch_in_parallel(patch, 4)
-        environment = {"VARVE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
+        environment = {
+            "VARVE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))
+        }
         shared = open_driver(environment, STORE, NOW, embedder=WordEmbedder())
         shared.require_safe_store()
         built = Town(s3, shared, tenants())
@@ -174,7 +195,9 @@ def operations(memory: Memory, rng: Random) -> dict[str, Callable[[], object]]:
     words, now = rng.choice(HOSTILE), NOW
     return {
         "search": lambda: memory.search(words).to_dict(),
-        "search as somebody": lambda: memory.search("Dana", user_id=words).to_dict(),
+        "search as somebody": lambda: memory.search(
+            "Dana", user_id=words
+        ).to_dict(),
         "search in something": lambda: memory.search(
             "Dana", conversation_id=words
         ).to_dict(),
@@ -192,8 +215,12 @@ def operations(memory: Memory, rng: Random) -> dict[str, Callable[[], object]]:
         "configure": lambda: memory.configure("prompts.extract", words),
         "status": memory.status,
         "profile": lambda: memory.profile(user_id="u-42"),
-        "set profile": lambda: memory.set_profile("diet", words[:20], user_id="u-42"),
-        "forget": lambda: memory.forget(conversation="c-2", verify=rng.random() < 0.5),
+        "set profile": lambda: memory.set_profile(
+            "diet", words[:20], user_id="u-42"
+        ),
+        "forget": lambda: memory.forget(
+            conversation="c-2", verify=rng.random() < 0.5
+        ),
         "forget words": lambda: memory.forget(query=words, dry_run=True),
         "forget somebody": lambda: memory.forget(user=words),
         "forget a user": lambda: memory.forget(user="u-7"),
@@ -202,7 +229,9 @@ def operations(memory: Memory, rng: Random) -> dict[str, Callable[[], object]]:
         "ingest": lambda: memory.ingest(
             {
                 "conversationId": "c-2",
-                "messages": [{"role": "user", "content": words, "name": words[:150]}],
+                "messages": [
+                    {"role": "user", "content": words, "name": words[:150]}
+                ],
             }
         ).to_dict(),
     }
@@ -252,7 +281,8 @@ def test_invariant_7_two_hundred_tenants_at_once_see_and_touch_nothing_of_each_o
 def _of_workspace(tenant: Tenant) -> tuple[str, ...]:
     """What a proof of erasure reads of the tenant's own workspace, and of its agent in every area."""
     areas = (
-        f"memory/{area}/{tenant.scope.workspace}/" for area in ("audit", "workspaces")
+        f"memory/{area}/{tenant.scope.workspace}/"
+        for area in ("audit", "workspaces")
     )
     return *areas, f"memory/probe/{tenant.scope}/"
 
@@ -286,10 +316,13 @@ def test_invariant_7_the_readers_role_allows_all_that_a_search_asks_for_and_noth
         lambda m: m.search(memory_types=["lesson"]),
     )
     own, others = (
-        session_statements(each.scope, "AgentReaderRole") for each in (one, other)
+        session_statements(each.scope, "AgentReaderRole")
+        for each in (one, other)
     )
     assert asked
-    assert [each for each in asked if not allows(own, each[0], BUCKET, each[1])] == []
+    assert [
+        each for each in asked if not allows(own, each[0], BUCKET, each[1])
+    ] == []
     shared = f"memory/workspaces/{one.scope.workspace}/config.json"
     assert [
         key
@@ -307,7 +340,10 @@ class Sessions:
 
     def of(self, scope: Scope) -> TemporaryCredentials:
         made = TemporaryCredentials(
-            Tenant(scope).access_key, "secret", "token", NOW + timedelta(hours=1)
+            Tenant(scope).access_key,
+            "secret",
+            "token",
+            NOW + timedelta(hours=1),
         )
         return self._given.setdefault(scope, made)
 
@@ -326,7 +362,9 @@ def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agen
 ) -> None:
     """What is taken in, summed up, cleaned up and looked at goes over the agent's key, not the function's."""
     queue, letters = RecordingQueue(), InMemoryDeadLetters()
-    application = town.application.again(summary_queue=queue, dead_letters=letters)
+    application = town.application.again(
+        summary_queue=queue, dead_letters=letters
+    )
     application.use_sessions(Sessions())
     tenant = Tenant(Scope("apart", "support"))
     scope = tenant.scope
@@ -338,7 +376,11 @@ def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agen
     application.send_outcome(scope, Report("c-1", Outcome.SUCCESS, NOW, NOW))
     ledger, config = application.ledger, application.config
     assert run_plan(Grain.DAILY, NOW, ledger=ledger, config=config).due
-    send_work(SummarizePeriod(scope, Period.parse("2026-03-02"), NOW), (), queue=queue)
+    send_work(
+        SummarizePeriod(scope, Period.parse("2026-03-02"), NOW),
+        (),
+        queue=queue,
+    )
     send_cleaning(CleanAgent(scope, (), NOW), queue=queue)
     send_curation(CurateAgent(scope, ("2026-03",), NOW), queue=queue)
     for work in queue.sent:
@@ -360,11 +402,17 @@ def test_invariant_7_a_shared_memory_is_read_with_rights_to_its_records_alone(
     town: Town,
 ) -> None:
     """A search over three agents, of which one has granted something."""
-    asker, granter, silent = town.tenants[10], town.tenants[11], town.tenants[12]
+    asker, granter, silent = (
+        town.tenants[10],
+        town.tenants[11],
+        town.tenants[12],
+    )
     assert asker.scope.workspace == granter.scope.workspace
     application = town.application.again()
     application.use_sessions(Sessions())
-    application.memory(granter.scope).share.grant(asker.scope.agent, types=["turn"])
+    application.memory(granter.scope).share.grant(
+        asker.scope.agent, types=["turn"]
+    )
     town.s3.reset()
     agents = [granter.scope.agent, silent.scope.agent]
     request = parse_search_request(
@@ -378,15 +426,21 @@ def test_invariant_7_a_shared_memory_is_read_with_rights_to_its_records_alone(
     assert {who for who, _, _ in touched} == {asker.access_key, shared}
     own = session_statements(asker.scope, "AgentReaderRole")
     lent = session_statements(granter.scope, "AgentReaderRole")
-    policy = records_policy("arn:aws:iam::1:role/r", (BUCKET, "memory"), granter.scope)
+    policy = records_policy(
+        "arn:aws:iam::1:role/r", (BUCKET, "memory"), granter.scope
+    )
     narrowed = json.loads(policy)["Statement"]
     for who, kind, key in touched:
-        if who == shared:  # a session has what its role and its policy both allow
+        if (
+            who == shared
+        ):  # a session has what its role and its policy both allow
             assert allows(lent, kind, BUCKET, key)
             assert allows(narrowed, kind, BUCKET, key)
         else:
             assert allows(own, kind, BUCKET, key)
-    of_silent = {key for _, _, key in touched if f"/{silent.scope}/" in f"{key}/"}
+    of_silent = {
+        key for _, _, key in touched if f"/{silent.scope}/" in f"{key}/"
+    }
     assert of_silent == {f"memory/grants/{silent.scope}/grants.json"}
     application.memory(granter.scope).share.revoke(asker.scope.agent)
     again = json.dumps(application.search(asker.scope, request).to_dict())
@@ -404,11 +458,14 @@ def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(
     keys -= grants
     sample = Random(7).sample(sorted(keys), min(len(keys), KEYS))
     statements = {
-        tenant.scope: session_statements(tenant.scope) for tenant in town.tenants
+        tenant.scope: session_statements(tenant.scope)
+        for tenant in town.tenants
     }
     for key in sample:
         let_in = [
-            scope for scope, given in statements.items() if reaches(given, BUCKET, key)
+            scope
+            for scope, given in statements.items()
+            if reaches(given, BUCKET, key)
         ]
         assert len(let_in) <= 1, key
     for key in sorted(grants)[:20]:
@@ -420,10 +477,13 @@ def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(
         assert readers <= {key.split("/")[2]}, key
 
 
-def test_invariant_7_one_process_that_serves_all_mixes_nobody_up(town: Town) -> None:
+def test_invariant_7_one_process_that_serves_all_mixes_nobody_up(
+    town: Town,
+) -> None:
     """The three faces of the tool, in any order, over one application with its caches."""
     bound = {
-        f"target-{n}": Identity(tenant.scope) for n, tenant in enumerate(town.tenants)
+        f"target-{n}": Identity(tenant.scope)
+        for n, tenant in enumerate(town.tenants)
     }
 
     def ask(number_and_tenant: tuple[int, Tenant]) -> tuple[set[str], bool]:
@@ -450,14 +510,23 @@ def test_invariant_7_one_process_that_serves_all_mixes_nobody_up(town: Town) -> 
 def direct(
     tenant: Tenant, target: str, others: Scope
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    who = {"workspaceId": tenant.scope.workspace, "agentId": tenant.scope.agent}
-    return {**who, "arguments": {"queryText": f"Where does Dana of {others} live?"}}, {}
+    who = {
+        "workspaceId": tenant.scope.workspace,
+        "agentId": tenant.scope.agent,
+    }
+    return {
+        **who,
+        "arguments": {"queryText": f"Where does Dana of {others} live?"},
+    }, {}
 
 
 def gateway(
     tenant: Tenant, target: str, others: Scope
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    headers = {"x-varve-workspace": others.workspace, "x-varve-agent": others.agent}
+    headers = {
+        "x-varve-workspace": others.workspace,
+        "x-varve-agent": others.agent,
+    }
     custom = {"bedrockAgentCoreToolName": f"{target}___search_memory"}
     return {"queryText": "Dana"}, {
         **custom,
@@ -469,7 +538,13 @@ def bedrock(
     tenant: Tenant, target: str, others: Scope
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     session = {"workspaceId": others.workspace, "agentId": others.agent}
-    words = [{"name": "queryText", "type": "string", "value": "Where does Dana live?"}]
+    words = [
+        {
+            "name": "queryText",
+            "type": "string",
+            "value": "Where does Dana live?",
+        }
+    ]
     call = {
         "messageVersion": "1.0",
         "actionGroup": "memory",
@@ -518,7 +593,9 @@ def test_invariant_7_no_hostile_id_becomes_part_of_a_path(
         Scope(words, "support")
     with pytest.raises(Rejected):
         Scope("acme", words)
-    memory = Memory.open(tmp_path / "store", workspace="acme", agent="support", now=NOW)
+    memory = Memory.open(
+        tmp_path / "store", workspace="acme", agent="support", now=NOW
+    )
     with pytest.raises(Rejected):
         memory.ingest({"conversationId": words, "messages": [message]})
     assert not (tmp_path / "store").exists()
@@ -539,16 +616,19 @@ def test_invariant_7_forgetting_in_one_tenant_takes_nothing_from_another(
     town: Town,
 ) -> None:
     """All have said the same in the same ids; a handful have it forgotten, each while the others do."""
-    forgetting, others = town.tenants[20:26], [town.tenants[n] for n in (0, 19, 26, 40)]
+    forgetting, others = (
+        town.tenants[20:26],
+        [town.tenants[n] for n in (0, 19, 26, 40)],
+    )
     before = {tenant: told(town, tenant) for tenant in others}
 
     def forget(tenant: Tenant) -> object:
         return town.memory(tenant).forget(user="u-42", verify=True)
 
     done = each(forgetting, forget)
-    assert [one["complete"] and one["verification"]["hits"] for one in done] == [
-        0
-    ] * len(forgetting)
+    assert [
+        one["complete"] and one["verification"]["hits"] for one in done
+    ] == [0] * len(forgetting)
     assert [tenant.canary in told(town, tenant) for tenant in forgetting] == [
         False
     ] * len(forgetting)

@@ -86,7 +86,8 @@ def state(root: Path, scope: Scope) -> State:
         },
         "triples": parts.graph.triples(scope),
         "profiles": {
-            u: parts.profiles.entries(scope, u) for u in parts.profiles.users(scope)
+            u: parts.profiles.entries(scope, u)
+            for u in parts.profiles.users(scope)
         },
         "timeline": [
             pair
@@ -112,7 +113,9 @@ def files(root: Path) -> dict[str, bytes]:
 def standing(memory: Memory) -> dict[str, Any]:
     """Which summaries are ready and which wait, without sizes."""
     status = memory.status()
-    return {grain: held.get("periods") for grain, held in status["grains"].items()}
+    return {
+        grain: held.get("periods") for grain, held in status["grains"].items()
+    }
 
 
 def rewritten(directory: Path, name: str, data: bytes) -> None:
@@ -134,7 +137,9 @@ def changed_line(
     rewritten(directory, name, ("\n".join(lines) + "\n").encode())
 
 
-def test_a_memory_comes_back_whole(store: Path, exported: Path, tmp_path: Path) -> None:
+def test_a_memory_comes_back_whole(
+    store: Path, exported: Path, tmp_path: Path
+) -> None:
     fresh = opened(tmp_path / "fresh", DANA)
     done = fresh.import_(exported)
     assert done["config"] == "taken over"
@@ -180,15 +185,22 @@ def test_what_was_taken_in_before_is_known_after(
     assert state(tmp_path / "fresh", DANA) == before == state(store, DANA)
 
 
-def test_importing_again_changes_no_file(exported: Path, tmp_path: Path) -> None:
+def test_importing_again_changes_no_file(
+    exported: Path, tmp_path: Path
+) -> None:
     fresh = opened(tmp_path / "fresh", DANA)
     fresh.import_(exported)
     before = files(tmp_path / "fresh")
     again = fresh.import_(exported)
     assert (
-        again["records"]["new"] == again["messages"] == again["tripleOperations"] == 0
+        again["records"]["new"]
+        == again["messages"]
+        == again["tripleOperations"]
+        == 0
     )
-    assert again["profileEntries"] == again["takenIn"] == again["reembedded"] == 0
+    assert (
+        again["profileEntries"] == again["takenIn"] == again["reembedded"] == 0
+    )
     assert files(tmp_path / "fresh") == before
 
 
@@ -211,9 +223,9 @@ def test_into_another_workspace_and_agent(
     fresh = opened(tmp_path / "fresh", OTHER)
     fresh.import_(exported)
     assert state(tmp_path / "fresh", OTHER) == state(store, DANA)
-    assert {path.name for path in (tmp_path / "fresh" / "vectordb").iterdir()} == {
-        OTHER.workspace
-    }
+    assert {
+        path.name for path in (tmp_path / "fresh" / "vectordb").iterdir()
+    } == {OTHER.workspace}
 
 
 def test_a_summary_that_knows_its_sources_is_ready_and_one_that_does_not_is_due(
@@ -221,7 +233,12 @@ def test_a_summary_that_knows_its_sources_is_ready_and_one_that_does_not_is_due(
 ) -> None:
     whole = opened(tmp_path / "whole", DANA)
     whole.import_(exported)
-    assert sum(periods["ready"] for periods in standing(whole).values() if periods) > 0
+    assert (
+        sum(
+            periods["ready"] for periods in standing(whole).values() if periods
+        )
+        > 0
+    )
     assert whole.summarize()["built"] == 0
 
     part = opened(tmp_path / "part", DANA)
@@ -251,7 +268,9 @@ class CutOff:
         verb = getattr(self._objects, name)
         return verb if name != self._verb else partial(self._cut_off, verb)
 
-    def _cut_off(self, verb: Callable[..., Any], given: Any, *more: Any) -> Any:
+    def _cut_off(
+        self, verb: Callable[..., Any], given: Any, *more: Any
+    ) -> Any:
         keys = [given] if isinstance(given, str) else [*given]
         if any(key.startswith(self._prefix) for key in keys):
             raise Retryable("cut off")
@@ -261,7 +280,10 @@ class CutOff:
 def cut_off_at(verb: str, prefix: str, root: Path) -> Memory:
     """The memory in a process that is cut off at a verb of the objects."""
     return open_memory(
-        DANA, root, NOW, wrap_objects=lambda objects: CutOff(objects, verb, prefix)
+        DANA,
+        root,
+        NOW,
+        wrap_objects=lambda objects: CutOff(objects, verb, prefix),
     )
 
 
@@ -314,7 +336,10 @@ def test_invariant_8_an_import_brings_nothing_back_that_was_forgotten(
 
 
 def test_what_was_cited_comes_back(tmp_path: Path) -> None:
-    there, here = opened(tmp_path / "there", DANA), opened(tmp_path / "here", DANA)
+    there, here = (
+        opened(tmp_path / "there", DANA),
+        opened(tmp_path / "here", DANA),
+    )
     cited = "https://example.org/a page?of=it#part"
     there.experience.research.note(
         "release", "fact", "The pool was too small.", source=cited
@@ -324,17 +349,23 @@ def test_what_was_cited_comes_back(tmp_path: Path) -> None:
     )
     there.export(tmp_path / "export")
     here.import_(tmp_path / "export")
-    assert here.experience.research.log("release") == there.experience.research.log(
+    assert here.experience.research.log(
         "release"
+    ) == there.experience.research.log("release")
+    assert (
+        here.experience.answers.all() == there.experience.answers.all() != []
     )
-    assert here.experience.answers.all() == there.experience.answers.all() != []
 
 
-def test_another_model_embeds_anew(store: Path, copied: Path, tmp_path: Path) -> None:
+def test_another_model_embeds_anew(
+    store: Path, copied: Path, tmp_path: Path
+) -> None:
     path = copied / "records.parquet"
     table = pq.read_table(path)
     other = table.set_column(
-        table.schema.get_field_index("model"), "model", [["elsewhere:256"] * len(table)]
+        table.schema.get_field_index("model"),
+        "model",
+        [["elsewhere:256"] * len(table)],
     )
     pq.write_table(other, path)
     rewritten(copied, "records.parquet", path.read_bytes())
@@ -361,7 +392,10 @@ def test_the_manifest_tells_everything_but_where_it_came_from(
     }
     for name, said in manifest["files"].items():
         data = (exported / name).read_bytes()
-        assert said == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        assert said == {
+            "bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+        }
     assert (
         manifest["counts"]["records"]["working"]
         == pq.read_table(
@@ -424,7 +458,10 @@ def test_details_that_nobody_could_read_again_are_refused(
         directory = tmp_path / kind
         shutil.copytree(copied, directory)
         changed_line(
-            directory, "records.jsonl", number, lambda v: {**v, "keyFacts": details}
+            directory,
+            "records.jsonl",
+            number,
+            lambda v: {**v, "keyFacts": details},
         )
         with pytest.raises(Rejected, match=f"line {number}: keyFacts"):
             opened(tmp_path / "fresh", DANA).import_(directory)
@@ -478,21 +515,36 @@ def test_a_faulty_line_is_named_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (lambda d: (d / "manifest.json").unlink(), "manifest.json: cannot be read"),
+        (
+            lambda d: (d / "manifest.json").unlink(),
+            "manifest.json: cannot be read",
+        ),
         (
             lambda d: (d / "manifest.json").write_text("{"),
             "manifest.json: is not valid JSON",
         ),
-        (lambda d: (d / "manifest.json").write_text("{}"), "manifest.json: files"),
+        (
+            lambda d: (d / "manifest.json").write_text("{}"),
+            "manifest.json: files",
+        ),
         (lambda d: in_manifest(d, version=2), "manifest.json: version: is 2"),
         (lambda d: in_manifest(d, format="x"), "manifest.json: format"),
-        (lambda d: in_manifest(d, timezone="Asia/Tokyo"), "manifest.json: timezone"),
-        (lambda d: in_manifest(d, files={}), "manifest.json: files: does not name"),
+        (
+            lambda d: in_manifest(d, timezone="Asia/Tokyo"),
+            "manifest.json: timezone",
+        ),
+        (
+            lambda d: in_manifest(d, files={}),
+            "manifest.json: files: does not name",
+        ),
         (
             lambda d: in_manifest(d, files={"../x": {}}),
             "manifest.json: files: names something",
         ),
-        (lambda d: (d / "timeline.jsonl").unlink(), "timeline.jsonl: is missing"),
+        (
+            lambda d: (d / "timeline.jsonl").unlink(),
+            "timeline.jsonl: is missing",
+        ),
         (
             lambda d: cut(d / "records.parquet"),
             "records.parquet: differs from the manifest",
@@ -552,11 +604,23 @@ def test_the_command_line(
         ["--store", str(tmp_path / "new")],
     )
     assert (
-        main(["export", str(tmp_path / "x"), "--store", str(store), *there, "--json"])
+        main(
+            [
+                "export",
+                str(tmp_path / "x"),
+                "--store",
+                str(store),
+                *there,
+                "--json",
+            ]
+        )
         == 0
     )
     assert json.loads(capsys.readouterr().out)["counts"]["timeline"] > 0
-    assert main(["export", str(tmp_path / "x"), "--store", str(store), *there]) == 2
+    assert (
+        main(["export", str(tmp_path / "x"), "--store", str(store), *there])
+        == 2
+    )
     assert "DIR: is not empty" in capsys.readouterr().err
     assert main(["import", str(tmp_path / "x"), *here, *there]) == 0
     assert "new: " in capsys.readouterr().out

@@ -37,7 +37,11 @@ def told(user: str, *texts: str, at: datetime = MONDAY) -> dict[str, Any]:
 
 def open_at(root: Path, now: datetime) -> Memory:
     return Memory.open(
-        str(root), workspace="acme", agent="support", environment=OFFLINE, now=now
+        str(root),
+        workspace="acme",
+        agent="support",
+        environment=OFFLINE,
+        now=now,
     )
 
 
@@ -46,7 +50,9 @@ def root(tmp_path: Path) -> Path:
     """A store of a free plan in which two users spoke on one day, which has expired."""
     memory = open_at(tmp_path, MONDAY + timedelta(hours=1))
     memory.configure("plan", "free")
-    memory.ingest(told("u-a", "I am allergic to peanuts.", "I ordered a teapot."))
+    memory.ingest(
+        told("u-a", "I am allergic to peanuts.", "I ordered a teapot.")
+    )
     memory.ingest(told("u-b", "I ordered a bicycle with a basket."))
     memory = open_at(tmp_path, LATER)
     memory.summarize()
@@ -54,7 +60,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(root: Path, text: str, user: str | None, now: datetime = LATER) -> list[Any]:
+def found(
+    root: Path, text: str, user: str | None, now: datetime = LATER
+) -> list[Any]:
     return list(open_at(root, now).search(text, user_id=user).results)
 
 
@@ -66,7 +74,9 @@ def test_item_1_a_pinned_search_finds_the_users_day_after_the_words_have_expired
     asked = ["search", "what did I order", "--user", "u-b", "--json"]
     assert main([*asked, *where, "--now", LATER.isoformat()]) == 0
     results = json.loads(capsys.readouterr().out)["results"]
-    assert [(one["grain"], one["userId"]) for one in results] == [("daily", "u-b")]
+    assert [(one["grain"], one["userId"]) for one in results] == [
+        ("daily", "u-b")
+    ]
     assert "bicycle" in results[0]["content"]
     assert "peanuts" not in results[0]["content"]
     (own,) = found(root, "allergic", "u-a")
@@ -83,7 +93,9 @@ def test_item_1_weeks_and_months_are_each_users_own(root: Path) -> None:
     memory.summarize()
     memory.cleanup()
     grains = memory.status()["grains"]
-    assert [grains[name]["records"] for name in ("working", "weekly", "monthly")] == [
+    assert [
+        grains[name]["records"] for name in ("working", "weekly", "monthly")
+    ] == [
         0,
         0,
         2,
@@ -121,7 +133,9 @@ def test_item_1_a_day_of_an_older_version_is_found_for_its_users_once_rebuilt(
     memory.cleanup()
     memory.configure("summaries.scope", "user")
     assert not found(tmp_path, "what did I order", "u-b")
-    memory.ingest(told("u-b", "The bicycle is red.", at=MONDAY + timedelta(hours=3)))
+    memory.ingest(
+        told("u-b", "The bicycle is red.", at=MONDAY + timedelta(hours=3))
+    )
     memory.summarize()
     memory.cleanup()
     (own,) = found(tmp_path, "what did I order", "u-b")
@@ -130,7 +144,9 @@ def test_item_1_a_day_of_an_older_version_is_found_for_its_users_once_rebuilt(
     assert "peanuts" not in own.content
     (other,) = found(tmp_path, "allergic", "u-a")
     assert "peanuts" in other.content
-    assert {one.user_id for one in found(tmp_path, "allergic bicycle", None)} == {
+    assert {
+        one.user_id for one in found(tmp_path, "allergic bicycle", None)
+    } == {
         "u-a",
         "u-b",
     }

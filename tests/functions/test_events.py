@@ -33,7 +33,9 @@ def load_event(name: str) -> Any:
 
 def test_every_event_is_named_after_a_function() -> None:
     functions = {path.parent.name for path in FUNCTIONS.glob("*/app.py")}
-    assert {path.name.partition(".")[0] for path in EVENTS.glob("*.json")} == functions
+    assert {
+        path.name.partition(".")[0] for path in EVENTS.glob("*.json")
+    } == functions
 
 
 def test_the_outcome_event_tells_how_the_conversation_ended() -> None:
@@ -74,7 +76,9 @@ def test_the_poison_event_can_never_succeed() -> None:
 
 def test_the_write_event_carries_a_write_message() -> None:
     (delivery,) = deliveries(load_event("write.batch"), QUEUE)
-    assert isinstance(read_write(delivery, objects=InMemoryObjects()), WriteTriples)
+    assert isinstance(
+        read_write(delivery, objects=InMemoryObjects()), WriteTriples
+    )
 
 
 @pytest.mark.parametrize("name", ["forget.user", "forget.dry-run"])
@@ -95,7 +99,13 @@ def test_an_mcp_event_is_a_request_of_the_principal_who_signed_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["search.direct", "search.browse", "search.gateway", "search.bedrock-agent"]
+    "name",
+    [
+        "search.direct",
+        "search.browse",
+        "search.gateway",
+        "search.bedrock-agent",
+    ],
 )
 def test_a_search_event_is_a_call_on_behalf_of_the_callers_own_memory(
     name: str,
@@ -113,6 +123,9 @@ def test_a_search_event_is_a_call_on_behalf_of_the_callers_own_memory(
         return {}
 
     answer_tool_call(
-        load_event(name), custom, {"memory": Identity(Scope("acme", "support"))}, answer
+        load_event(name),
+        custom,
+        {"memory": Identity(Scope("acme", "support"))},
+        answer,
     )
     assert [call.scope for call in seen] == [Scope("acme", "support")]

@@ -65,7 +65,9 @@ def test_the_signer_chooses_the_memory_in_both_specifications(
         stored = await call(client, "remember", messages=[told])
         assert stored["stored"]["turns"] == 1
         for name in ("userId", "workspaceId", "agentId"):
-            refused = await call(client, "remember", messages=[told], **{name: "other"})
+            refused = await call(
+                client, "remember", messages=[told], **{name: "other"}
+            )
             assert refused["error"]["field"] == name
 
     async def find(client: Client) -> None:
@@ -73,12 +75,16 @@ def test_the_signer_chooses_the_memory_in_both_specifications(
         found = await call(client, "search_memory", queryText="locker code")
         assert {result["userId"] for result in found["results"]} == {"dana"}
         assert found["results"]
-        (first, *_) = (await client.list_resource_templates()).resource_templates
+        (first, *_) = (
+            await client.list_resource_templates()
+        ).resource_templates
         assert first.uri_template == "varve://record/{id}"
 
     talk(url, tell, auth=SignedAuth(DANA))
     talk(url, find, mode="legacy", auth=SignedAuth(TEAM))
-    memory = Memory.open(tmp_path, workspace="acme", agent="support", environment={})
+    memory = Memory.open(
+        tmp_path, workspace="acme", agent="support", environment={}
+    )
     assert {one.user_id for one in memory.list().records} == {"dana"}
     out, err = capfd.readouterr()
     assert "4711" not in out + err
@@ -97,7 +103,9 @@ def post(url: str, principal: Principal, **more: Any) -> httpx2.Response:
 def test_a_principal_whom_nothing_binds_is_refused(url: str) -> None:
     refused = post(url, STRANGER)
     assert refused.status_code == 403
-    assert refused.json()["error"]["reason"].startswith("is bound to no memory")
+    assert refused.json()["error"]["reason"].startswith(
+        "is bound to no memory"
+    )
     assert post(url, UNKNOWN).json() == {"Message": "Forbidden"}
 
 

@@ -34,7 +34,10 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def sent(text: str) -> tuple[IngestMessage, Delivery]:
-    message, queue = IngestMessage(a_conversation(text), (), MORNING), RecordingQueue()
+    message, queue = (
+        IngestMessage(a_conversation(text), (), MORNING),
+        RecordingQueue(),
+    )
     send_ingest(message, queue=queue, objects=InMemoryObjects())
     return message, queue.sent[0]
 
@@ -57,13 +60,20 @@ def test_a_message_has_the_correlation_id_that_ingest_told_and_no_content(
         "settled",
         "returned",
     ]
-    assert {line["correlationId"] for line in lines(stream)} == {message.correlation_id}
+    assert {line["correlationId"] for line in lines(stream)} == {
+        message.correlation_id
+    }
     assert text not in stream.getvalue()
 
 
 @pytest.mark.parametrize(
     "body",
-    ["", '{"correlationId": "my password is tulip"}', '{"correlationId": 7}', '"' * 99],
+    [
+        "",
+        '{"correlationId": "my password is tulip"}',
+        '{"correlationId": 7}',
+        '"' * 99,
+    ],
 )
 def test_what_is_no_correlation_id_is_not_told(
     log: tuple[Logger, io.StringIO], body: str
@@ -78,12 +88,19 @@ def test_what_is_no_correlation_id_is_not_told(
 def test_what_was_used_is_told_once(tmp_path: Path) -> None:
     metrics = Metrics(namespace="Varve", service="test")
     opened = Sessions.from_environment(tmp_path, environment={})
-    opened.meter.add_model("gpt-4o-mini", SimpleNamespace(prompt_tokens=1_000_000))
+    opened.meter.add_model(
+        "gpt-4o-mini", SimpleNamespace(prompt_tokens=1_000_000)
+    )
     opened.meter.add("gets", 3)
     opened.meter.add("unknownManifests")
     count_costs(metrics, opened)
     told = json.loads(json.dumps(metrics.serialize_metric_set()))
-    names = ("ModelCalls", "ModelTokens", "StoreRequests", "EstimatedMicrodollars")
+    names = (
+        "ModelCalls",
+        "ModelTokens",
+        "StoreRequests",
+        "EstimatedMicrodollars",
+    )
     assert [told[name] for name in names] == [[1.0], [1e6], [3.0], [150_001.0]]
     assert told["UnknownManifests"] == [1.0]
     metrics.clear_metrics()

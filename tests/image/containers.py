@@ -20,7 +20,9 @@ from tests.support.runtime_api import FunctionError, Invocation, RuntimeApi
 HERE = Path(__file__).resolve().parent
 DEBIAN = "trixie"  # the release whose own Python is the base image's 3.13
 PACKAGES = "ca-certificates,python3,python3-pip"
-WHOLE_PROCESSOR_MB = 1769  # Lambda gives processor time in proportion to memory
+WHOLE_PROCESSOR_MB = (
+    1769  # Lambda gives processor time in proportion to memory
+)
 NOBODY = "65534"
 IMAGE = "localhost/varve-image-test"
 READY_SECONDS = 60
@@ -84,7 +86,9 @@ class Images:
         """Build the stand-in under the name that the Dockerfile starts from; that name."""
         text = dockerfile.read_text()
         python = _found(r"^ARG PYTHON_VERSION=(\S+)$", text)
-        base = _found(r"^FROM (\S+)$", text).replace("${PYTHON_VERSION}", python)
+        base = _found(r"^FROM (\S+)$", text).replace(
+            "${PYTHON_VERSION}", python
+        )
         context = self.work / "base"
         context.mkdir()
         shutil.copy(HERE / "lambda-entrypoint.sh", context)
@@ -108,7 +112,10 @@ class Images:
         """Build the project's image, its Dockerfile unmodified."""
         root = dockerfile.parent
         self._bud(
-            root, dockerfile, IMAGE, ["--ignorefile", str(root / ".dockerignore")]
+            root,
+            dockerfile,
+            IMAGE,
+            ["--ignorefile", str(root / ".dockerignore")],
         )
 
     def invoke(
@@ -119,7 +126,8 @@ class Images:
         with RuntimeApi(arn) as api:
             started = time.monotonic()
             container = self._start(
-                function, {**environment, "AWS_LAMBDA_RUNTIME_API": api.address}
+                function,
+                {**environment, "AWS_LAMBDA_RUNTIME_API": api.address},
             )
             try:
                 self._wait_until_ready(api, container)
@@ -175,8 +183,15 @@ class Images:
             else []
         )
 
-    def _start(self, function: Function, environment: Mapping[str, str]) -> str:
-        limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"]
+    def _start(
+        self, function: Function, environment: Mapping[str, str]
+    ) -> str:
+        limits = [
+            "--ulimit",
+            "nofile=1024:1024",
+            "--ulimit",
+            "nproc=1024:1024",
+        ]
         memory = [
             "--memory",
             f"{function.memory_mb}m",
@@ -233,7 +248,9 @@ class Images:
                 ]
             )
             if not state.startswith(("running", "created")):
-                raise Failed(f"the container {state.strip()} before it was ready")
+                raise Failed(
+                    f"the container {state.strip()} before it was ready"
+                )
         raise Failed(f"not ready after {READY_SECONDS} seconds")
 
     def _log(self, container: str) -> str:
@@ -262,7 +279,11 @@ def scratch() -> Iterator[Path]:
 def run(command: Sequence[str], check: bool = True) -> str:
     """The command's output. Raises Failed with its last lines when it fails and that matters."""
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
     if check and done.returncode:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-25:])
@@ -272,34 +293,42 @@ def run(command: Sequence[str], check: bool = True) -> str:
 
 def _remove(work: Path) -> None:
     mounts = (
-        line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()
+        line.split()[1]
+        for line in Path("/proc/self/mounts").read_text().splitlines()
     )
     for mount in sorted(
-        (point for point in mounts if point.startswith(f"{work}/")), reverse=True
+        (point for point in mounts if point.startswith(f"{work}/")),
+        reverse=True,
     ):
         run(["umount", "--lazy", mount], check=False)
     for group in sorted(
         Path("/sys/fs/cgroup").glob(f"**/{work.name}/**/"), reverse=True
     ):
-        with suppress(OSError):  # an empty control group left behind costs nothing
+        with suppress(
+            OSError
+        ):  # an empty control group left behind costs nothing
             group.rmdir()
     shutil.rmtree(work, ignore_errors=os.geteuid() != 0)
-    if (
-        work.exists()
-    ):  # rootless: files of mapped users can be removed from inside the mapping only
+    if work.exists():  # rootless: files of mapped users can be removed from inside the mapping only
         run(["buildah", "unshare", "rm", "-rf", str(work)], check=False)
 
 
 def _pip_settings() -> str:
     """Of this machine's pip settings those that a build needs to reach the index."""
-    listed = run(["pip", "config", "list"], check=False) if shutil.which("pip") else ""
+    listed = (
+        run(["pip", "config", "list"], check=False)
+        if shutil.which("pip")
+        else ""
+    )
     wanted = re.findall(
         r"^[^.\n]+\.(index-url|extra-index-url|trusted-host|cert)='(.*)'$",
         listed,
         re.MULTILINE,
     )
     lines = dict.fromkeys(
-        f"{key} = {value}\n" for key, value in wanted if not value.startswith("file:")
+        f"{key} = {value}\n"
+        for key, value in wanted
+        if not value.startswith("file:")
     )
     return "[global]\n" + "".join(lines)
 

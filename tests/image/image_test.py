@@ -57,7 +57,11 @@ QUESTION = {
     "arguments": {"queryText": "Where does Dana live?"},
 }
 ANSWER = "Lisbon"
-DAILY = {"workspaceId": "acme", "agentId": "support", "arguments": {"grain": "daily"}}
+DAILY = {
+    "workspaceId": "acme",
+    "agentId": "support",
+    "arguments": {"grain": "daily"},
+}
 NIGHT = {"grain": "daily", "scheduledTime": "2026-03-03T01:10:00Z"}
 CLEANUP = {"scheduledTime": "2026-03-06T05:10:00Z"}
 
@@ -84,7 +88,9 @@ def missing_parts(root: Path) -> list[str]:
     tools = [tool for tool in TOOLS if not shutil.which(tool)]
     files = [name for name in NEEDED if not (root / name).is_file()]
     said = (
-        [f"{', '.join(tools)} not found (Debian, Ubuntu: {INSTALL})"] if tools else []
+        [f"{', '.join(tools)} not found (Debian, Ubuntu: {INSTALL})"]
+        if tools
+        else []
     )
     return said + ([f"the project has no {', '.join(files)}"] if files else [])
 
@@ -219,7 +225,9 @@ def step(what: str) -> Iterator[None]:
     started = time.monotonic()
     print(f"image-test: building {what} …", flush=True)
     yield
-    print(f"image-test: built in {time.monotonic() - started:.0f} s", flush=True)
+    print(
+        f"image-test: built in {time.monotonic() - started:.0f} s", flush=True
+    )
 
 
 def _function(name: str, properties: Mapping[str, Json]) -> Function:
@@ -233,4 +241,6 @@ def _function(name: str, properties: Mapping[str, Json]) -> Function:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else PROJECT))
+    sys.exit(
+        main(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else PROJECT)
+    )

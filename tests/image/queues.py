@@ -30,7 +30,9 @@ class Queues(LoopbackServer):
     def take(self, queue: str) -> Json:
         """The event that a function gets with everything sent to this queue."""
         return {
-            "Records": [_record(queue, message) for message in self.sent.pop(queue, [])]
+            "Records": [
+                _record(queue, message) for message in self.sent.pop(queue, [])
+            ]
         }
 
     def answer(self, action: str, request: Json) -> Json | None:

@@ -96,7 +96,9 @@ class AdapterContract:
     def memory(self, tmp_path: Path) -> Memory:
         return open_memory(tmp_path / "memory")
 
-    def talk(self, memory: Memory, user: str, conversation: str, *texts: str) -> Talker:
+    def talk(
+        self, memory: Memory, user: str, conversation: str, *texts: str
+    ) -> Talker:
         talker = type(self).make_talker(memory, user, conversation)
 
         async def run() -> None:
@@ -112,7 +114,9 @@ class AdapterContract:
         contents = " ".join(turn.content for turn in turns)
         assert TOLD in contents
         assert REPLY in contents
-        assert all(turn.source_ids and turn.user_id == "dana" for turn in turns)
+        assert all(
+            turn.source_ids and turn.user_id == "dana" for turn in turns
+        )
         assert len({turn.source_ids[0] for turn in turns}) == 2
 
     def test_the_same_turns_again_add_nothing(self, memory: Memory) -> None:
@@ -128,7 +132,9 @@ class AdapterContract:
         assert before.results
         assert after.results == before.results
 
-    def test_equal_words_of_two_turns_are_two_turns(self, memory: Memory) -> None:
+    def test_equal_words_of_two_turns_are_two_turns(
+        self, memory: Memory
+    ) -> None:
         self.talk(memory, "dana", "c-1", TOLD, TOLD)
         shown = list_memory(memory).results
         ids = {i for result in shown for i in result.source_ids}
@@ -170,10 +176,14 @@ class AdapterContract:
         talker = self.talk(broken, "dana", "c-1", TOLD)
         assert TOLD in talker.seen[0]
         logged = [record.getMessage() for record in caplog.records]
-        assert any("Misconfigured" in text or "memory" in text for text in logged)
+        assert any(
+            "Misconfigured" in text or "memory" in text for text in logged
+        )
         assert not any("Porto" in text for text in logged)
 
-    def test_the_event_loop_goes_on_while_memory_works(self, memory: Memory) -> None:
+    def test_the_event_loop_goes_on_while_memory_works(
+        self, memory: Memory
+    ) -> None:
         held = HeldMemory.wrap(memory)
 
         async def run() -> str:

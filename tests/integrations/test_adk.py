@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("google.adk", reason="make test-integrations installs google-adk")
+pytest.importorskip(
+    "google.adk", reason="make test-integrations installs google-adk"
+)
 
 from google.adk.agents import LlmAgent
 from google.adk.memory.memory_entry import MemoryEntry
@@ -33,7 +35,9 @@ class WrittenModel(BaseLlm):
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> Any:
-        parts = [part for one in llm_request.contents for part in one.parts or []]
+        parts = [
+            part for one in llm_request.contents for part in one.parts or []
+        ]
         texts = [part.text or "" for part in parts]
         instruction = llm_request.config.system_instruction
         self.seen.append("\n".join([str(instruction), *texts]))
@@ -88,16 +92,22 @@ class TestAdk(AdapterContract):
     make_talker = AdkTalker
 
 
-def test_an_added_statement_is_found_with_its_id_and_date(tmp_path: Any) -> None:
+def test_an_added_statement_is_found_with_its_id_and_date(
+    tmp_path: Any,
+) -> None:
     service = VarveMemoryService(Memory.open(tmp_path, environment={}))
     content = types.Content(parts=[types.Part(text=TOLD)])
 
     async def run() -> list[MemoryEntry]:
         for _ in range(2):
             await service.add_memory(
-                app_name=APP, user_id="dana", memories=[MemoryEntry(content=content)]
+                app_name=APP,
+                user_id="dana",
+                memories=[MemoryEntry(content=content)],
             )
-        found = await service.search_memory(app_name=APP, user_id="dana", query=ASKED)
+        found = await service.search_memory(
+            app_name=APP, user_id="dana", query=ASKED
+        )
         return found.memories
 
     found = asyncio.run(run())
@@ -110,14 +120,18 @@ def test_the_calls_of_one_turn_search_once(tmp_path: Any) -> None:
     service = VarveMemoryService(memory)
 
     async def search(user: str) -> str:
-        found = await service.search_memory(app_name=APP, user_id=user, query=ASKED)
+        found = await service.search_memory(
+            app_name=APP, user_id=user, query=ASKED
+        )
         return str(found)
 
     async def run() -> tuple[str, str]:
         first = await search("dana")
         for user in ("dana", "marco"):
             said = {"role": "user", "content": TOLD}
-            memory.ingest({"conversationId": user, "userId": user, "messages": [said]})
+            memory.ingest(
+                {"conversationId": user, "userId": user, "messages": [said]}
+            )
         assert await search("dana") == first
         return first, await search("marco")
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("langchain", reason="make test-integrations installs langchain")
+pytest.importorskip(
+    "langchain", reason="make test-integrations installs langchain"
+)
 
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
@@ -48,7 +50,11 @@ class WrittenModel(BaseChatModel):
     ) -> ChatResult:
         self.seen.append("\n".join(message.text for message in messages))
         number = len(self.seen) - 1
-        reply = self.replies[number] if number < len(self.replies) else AIMessage(REPLY)
+        reply = (
+            self.replies[number]
+            if number < len(self.replies)
+            else AIMessage(REPLY)
+        )
         return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
@@ -73,7 +79,9 @@ class LangChainTalker:
         state = await self.agent.aget_state(self.config)
         # Another process has no list of the kept turns.
         self.make_anew()._keep(
-            state.values["messages"], None, self.config["configurable"]["thread_id"]
+            state.values["messages"],
+            None,
+            self.config["configurable"]["thread_id"],
         )
 
 
@@ -113,9 +121,14 @@ def test_the_block_stands_before_the_question_and_stays_out_of_the_state(
 def test_all_model_calls_of_a_turn_get_the_same_block(tmp_path: Any) -> None:
     memory = Memory.open(tmp_path, environment={})
     seen: list[str] = []
-    search = {"name": "search_memory", "args": {"queryText": "Porto"}, "id": "t-1"}
+    search = {
+        "name": "search_memory",
+        "args": {"queryText": "Porto"},
+        "id": "t-1",
+    }
     model = WrittenModel(
-        seen=seen, replies=(AIMessage(REPLY), AIMessage("", tool_calls=[search]))
+        seen=seen,
+        replies=(AIMessage(REPLY), AIMessage("", tool_calls=[search])),
     )
     agent = create_agent(
         model,
@@ -130,7 +143,9 @@ def test_all_model_calls_of_a_turn_get_the_same_block(tmp_path: Any) -> None:
 
 def test_a_function_of_the_run_names_the_user(tmp_path: Any) -> None:
     memory = Memory.open(tmp_path, environment={})
-    middleware = VarveMiddleware(memory, user_id=lambda run: run.context["user"])
+    middleware = VarveMiddleware(
+        memory, user_id=lambda run: run.context["user"]
+    )
     agent: Any = create_agent(
         WrittenModel(seen=[]), middleware=[middleware], context_schema=dict
     )
@@ -141,7 +156,9 @@ def test_a_function_of_the_run_names_the_user(tmp_path: Any) -> None:
     assert users == {"dana"}
 
 
-def test_a_run_without_a_thread_keeps_its_own_turn_alone(tmp_path: Any) -> None:
+def test_a_run_without_a_thread_keeps_its_own_turn_alone(
+    tmp_path: Any,
+) -> None:
     memory = Memory.open(tmp_path, environment={})
     middleware = VarveMiddleware(memory, user_id="dana")
     agent: Any = create_agent(WrittenModel(seen=[]), middleware=[middleware])
@@ -156,7 +173,9 @@ def test_the_tool_searches_one_users_memory(tmp_path: Any) -> None:
     memory = Memory.open(tmp_path, environment={})
     for user, city in (("dana", "Porto"), ("marco", "Braga")):
         said = {"role": "user", "content": f"I moved to {city}."}
-        memory.ingest({"conversationId": city, "userId": user, "messages": [said]})
+        memory.ingest(
+            {"conversationId": city, "userId": user, "messages": [said]}
+        )
     tool = make_search_tool(memory, user_id="dana")
     answer = json.loads(tool.invoke({"queryText": "moved", "userId": "marco"}))
     assert {result["userId"] for result in answer["results"]} == {"dana"}

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("agents", reason="make test-integrations installs openai-agents")
+pytest.importorskip(
+    "agents", reason="make test-integrations installs openai-agents"
+)
 
 from agents import (
     Agent,
@@ -22,7 +24,12 @@ from agents import (
 )
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
-from tests.integrations.contract import REPLY, TOLD, AdapterContract, list_memory
+from tests.integrations.contract import (
+    REPLY,
+    TOLD,
+    AdapterContract,
+    list_memory,
+)
 from varve import Memory
 from varve.integrations.openai_agents import VarveSession, make_search_tool
 
@@ -37,7 +44,9 @@ class WrittenModel(Model):
         self, system_instructions: Any, input: Any, *given: Any, **named: Any
     ) -> ModelResponse:
         self.seen.append("\n".join(str(item["content"]) for item in input))
-        text = ResponseOutputText(text=REPLY, type="output_text", annotations=[])
+        text = ResponseOutputText(
+            text=REPLY, type="output_text", annotations=[]
+        )
         message = ResponseOutputMessage(
             id="__fake_id__",  # as for chat completions: the same for every message
             content=[text],
@@ -60,7 +69,8 @@ class OpenAITalker:
         self.session = VarveSession(self.log, memory, user_id=user)
         self.agent = Agent("assistant", model=WrittenModel(self.seen))
         self.config = RunConfig(
-            call_model_input_filter=self.session.add_block, tracing_disabled=True
+            call_model_input_filter=self.session.add_block,
+            tracing_disabled=True,
         )
 
     async def say(self, text: str) -> str:
@@ -82,7 +92,9 @@ class TestOpenAIAgents(AdapterContract):
 
 def test_it_is_a_session_of_the_sdk(tmp_path: Any) -> None:
     memory = Memory.open(tmp_path, environment={})
-    assert isinstance(VarveSession(SQLiteSession("c"), memory, user_id="dana"), Session)
+    assert isinstance(
+        VarveSession(SQLiteSession("c"), memory, user_id="dana"), Session
+    )
 
 
 def test_popped_and_cleared_items_leave_the_session(tmp_path: Any) -> None:
@@ -98,14 +110,18 @@ def test_popped_and_cleared_items_leave_the_session(tmp_path: Any) -> None:
         assert await talker.session.get_items() == []
 
     asyncio.run(run())
-    assert any("Porto" in result.content for result in list_memory(memory).results)
+    assert any(
+        "Porto" in result.content for result in list_memory(memory).results
+    )
 
 
 def test_the_tool_searches_one_users_memory(tmp_path: Any) -> None:
     memory = Memory.open(tmp_path, environment={})
     for user, city in (("dana", "Porto"), ("marco", "Braga")):
         said = {"role": "user", "content": f"I moved to {city}."}
-        memory.ingest({"conversationId": city, "userId": user, "messages": [said]})
+        memory.ingest(
+            {"conversationId": city, "userId": user, "messages": [said]}
+        )
     tool = make_search_tool(memory, user_id="dana")
     arguments = json.dumps({"queryText": "moved", "userId": "marco"})
     given: Any = None

@@ -38,7 +38,9 @@ from varve.integrations.pydantic_ai import VarveCapability
 def read_texts(messages: list[ModelMessage]) -> str:
     kinds = (UserPromptPart, TextPart, ToolReturnPart)
     parts = [part for message in messages for part in message.parts]
-    return "\n".join(str(part.content) for part in parts if isinstance(part, kinds))
+    return "\n".join(
+        str(part.content) for part in parts if isinstance(part, kinds)
+    )
 
 
 def make_model(seen: list[str], *calls: ToolCallPart) -> FunctionModel:
@@ -59,17 +61,23 @@ class PydanticTalker:
         self.messages: list[ModelMessage] = []
         self.capability = VarveCapability(memory, user)
         self.make_anew = lambda: VarveCapability(memory, user)
-        self.agent = Agent(make_model(self.seen), capabilities=[self.capability])
+        self.agent = Agent(
+            make_model(self.seen), capabilities=[self.capability]
+        )
 
     async def say(self, text: str) -> str:
         result = await self.agent.run(
-            text, message_history=self.messages, conversation_id=self.conversation
+            text,
+            message_history=self.messages,
+            conversation_id=self.conversation,
         )
         self.messages = result.all_messages()
         return result.output
 
     async def repeat(self) -> None:
-        run: Any = SimpleNamespace(conversation_id=self.conversation, run_id="r")
+        run: Any = SimpleNamespace(
+            conversation_id=self.conversation, run_id="r"
+        )
         result: Any = SimpleNamespace(all_messages=lambda: self.messages)
         await self.make_anew().after_run(run, result=result)
 
@@ -87,13 +95,19 @@ def test_the_block_stays_out_of_the_history(tmp_path: Any) -> None:
     assert read_texts(talker.messages) == f"{ASKED}\n{REPLY}"
 
 
-def test_the_tool_searches_the_users_memory_in_the_same_turn(tmp_path: Any) -> None:
+def test_the_tool_searches_the_users_memory_in_the_same_turn(
+    tmp_path: Any,
+) -> None:
     memory = Memory.open(tmp_path, environment={})
     for user, city in (("dana", "Porto"), ("marco", "Braga")):
         said = {"role": "user", "content": f"I moved to {city}."}
-        memory.ingest({"conversationId": city, "userId": user, "messages": [said]})
+        memory.ingest(
+            {"conversationId": city, "userId": user, "messages": [said]}
+        )
     seen: list[str] = []
-    call = ToolCallPart("search_memory", {"queryText": "moved", "userId": "marco"})
+    call = ToolCallPart(
+        "search_memory", {"queryText": "moved", "userId": "marco"}
+    )
     agent = Agent(
         make_model(seen, call),
         deps_type=str,
@@ -105,7 +119,9 @@ def test_the_tool_searches_the_users_memory_in_the_same_turn(tmp_path: Any) -> N
     assert "Braga" not in seen[1]
 
 
-def test_a_run_whose_user_is_unknown_reads_and_keeps_nothing(tmp_path: Any) -> None:
+def test_a_run_whose_user_is_unknown_reads_and_keeps_nothing(
+    tmp_path: Any,
+) -> None:
     memory = Memory.open(tmp_path, environment={})
     asyncio.run(PydanticTalker(memory, "dana", "c-1").say(TOLD))
     before = list_memory(memory).results

@@ -37,19 +37,27 @@ def make_model(adapter: str) -> Any:
     """Return the written model of an adapter's own tests."""
     seen: list[str] = []
     if adapter == "langchain":
-        from tests.integrations.test_langchain import WrittenModel as LangChainModel
+        from tests.integrations.test_langchain import (
+            WrittenModel as LangChainModel,
+        )
 
         return LangChainModel(seen=seen)
     if adapter == "openai_agents":
-        from tests.integrations.test_openai_agents import WrittenModel as OpenAIModel
+        from tests.integrations.test_openai_agents import (
+            WrittenModel as OpenAIModel,
+        )
 
         return OpenAIModel(seen)
     if adapter == "pydantic_ai":
-        from tests.integrations.test_pydantic_ai import make_model as make_pydantic
+        from tests.integrations.test_pydantic_ai import (
+            make_model as make_pydantic,
+        )
 
         return make_pydantic(seen)
     if adapter == "strands":
-        from tests.integrations.test_strands import WrittenModel as StrandsModel
+        from tests.integrations.test_strands import (
+            WrittenModel as StrandsModel,
+        )
 
         return StrandsModel(seen)
     from tests.integrations.test_adk import WrittenModel as AdkModel
@@ -74,7 +82,9 @@ def event_loop_of_the_thread() -> Iterator[None]:
 def test_every_adapter_has_an_example() -> None:
     # An adapter has an extra of its name; the modules beside it are shared.
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = {name.replace("-", "_") for name in project["optional-dependencies"]}
+    extras = {
+        name.replace("-", "_") for name in project["optional-dependencies"]
+    }
     folder = ROOT / "shared" / "varve" / "integrations"
     adapters = {path.stem for path in folder.glob("*.py")} & extras
     assert adapters == set(SNIPPETS)
@@ -88,7 +98,8 @@ def test_an_example_runs_as_shown(
     event_loop_of_the_thread: None,
 ) -> None:
     pytest.importorskip(
-        LIBRARIES.get(adapter, adapter), reason="make test-integrations installs it"
+        LIBRARIES.get(adapter, adapter),
+        reason="make test-integrations installs it",
     )
     monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
     memory = Memory.open(tmp_path, environment={})
@@ -98,5 +109,7 @@ def test_an_example_runs_as_shown(
     if adapter == "adk":
         finish_adk(names)
         user = None
-    found = " ".join(result.content for result in list_memory(memory, user).results)
+    found = " ".join(
+        result.content for result in list_memory(memory, user).results
+    )
     assert "Porto" in found

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("strands", reason="make test-integrations installs strands-agents")
+pytest.importorskip(
+    "strands", reason="make test-integrations installs strands-agents"
+)
 
 from strands import Agent
 from strands.memory import AddMessagesContext, MemoryManager
@@ -102,7 +104,9 @@ class UnhurriedStore(VarveMemoryStore):
         await super().add_messages(messages, context)
 
 
-def test_a_synchronous_call_returns_after_its_turns_are_kept(tmp_path: Any) -> None:
+def test_a_synchronous_call_returns_after_its_turns_are_kept(
+    tmp_path: Any,
+) -> None:
     memory = Memory.open(tmp_path, environment={})
     store = UnhurriedStore(memory, user_id="dana")
     agent = Agent(
@@ -111,5 +115,8 @@ def test_a_synchronous_call_returns_after_its_turns_are_kept(tmp_path: Any) -> N
         callback_handler=None,
     )
     agent(TOLD)
-    kept = [result.content for result in memory.search(memory_types=["turn"]).results]
+    kept = [
+        result.content
+        for result in memory.search(memory_types=["turn"]).results
+    ]
     assert any("Porto" in content for content in kept)

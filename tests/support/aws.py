@@ -11,10 +11,18 @@ import boto3
 from botocore.config import Config
 
 from tests.support.loopback import REGION
-from tests.support.moto_template import Template, from_template, schedules, strip
+from tests.support.moto_template import (
+    Template,
+    from_template,
+    schedules,
+    strip,
+)
 
 SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
-CREDENTIALS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+CREDENTIALS = {
+    "aws_access_key_id": "testing",
+    "aws_secret_access_key": "testing",
+}
 
 
 class Clients:
@@ -35,9 +43,15 @@ class Clients:
 
     def _build(self, service: str) -> Any:
         config = Config(
-            retries={"max_attempts": 1}, s3={"addressing_style": "path"}, proxies={}
+            retries={"max_attempts": 1},
+            s3={"addressing_style": "path"},
+            proxies={},
         )
-        options = {"endpoint_url": self.endpoint, "region_name": REGION, **CREDENTIALS}
+        options = {
+            "endpoint_url": self.endpoint,
+            "region_name": REGION,
+            **CREDENTIALS,
+        }
         return boto3.client(service, config=config, **options)
 
 
@@ -150,7 +164,9 @@ class Stack:
 
     def dead_letters_of(self, queue: str) -> Queue:
         target = self.queues[queue].redrive["deadLetterTargetArn"]
-        (dead,) = (queue for queue in self.queues.values() if queue.arn == target)
+        (dead,) = (
+            queue for queue in self.queues.values() if queue.arn == target
+        )
         return dead
 
     @property
@@ -188,7 +204,10 @@ def create_stack(
 
 
 def _create(
-    template: Template, clients: Clients, name: str, parameters: Mapping[str, str]
+    template: Template,
+    clients: Clients,
+    name: str,
+    parameters: Mapping[str, str],
 ) -> dict[str, str]:
     cloudformation = clients["cloudformation"]
     cloudformation.create_stack(
@@ -206,7 +225,8 @@ def _create(
     # A skipped resource is listed as an empty entry, a permission without a physical id.
     named = [each for each in resources if "LogicalResourceId" in each]
     return {
-        each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in named
+        each["LogicalResourceId"]: each.get("PhysicalResourceId", "")
+        for each in named
     }
 
 
@@ -242,7 +262,9 @@ def _read_back(
         template=template,
         functions=functions,
         queues=queues,
-        mappings=_read_mappings(template, physical, clients, functions, queues),
+        mappings=_read_mappings(
+            template, physical, clients, functions, queues
+        ),
         schedules=schedules,
         buckets=_read_buckets(template, physical, clients),
         outputs=_read_outputs(clients, name),
@@ -258,7 +280,9 @@ def _of_type(
         for logical, each in template["Resources"].items()
         if each["Type"] == kind
     ]
-    return {logical: physical[logical] for logical in named if logical in physical}
+    return {
+        logical: physical[logical] for logical in named if logical in physical
+    }
 
 
 def _read_functions(
@@ -267,7 +291,9 @@ def _read_functions(
     service = clients["lambda"]
     return {
         logical: _function(
-            logical, template, service.get_function_configuration(FunctionName=name)
+            logical,
+            template,
+            service.get_function_configuration(FunctionName=name),
         )
         for logical, name in _of_type(
             template, physical, "AWS::Lambda::Function"
@@ -312,15 +338,17 @@ def _read_queues(
     service = clients["sqs"]
     return {
         logical: _queue(service, logical, url.rpartition("/")[2])
-        for logical, url in _of_type(template, physical, "AWS::SQS::Queue").items()
+        for logical, url in _of_type(
+            template, physical, "AWS::SQS::Queue"
+        ).items()
     }
 
 
 def _queue(service: Any, logical: str, name: str) -> Queue:
     url = service.get_queue_url(QueueName=name)["QueueUrl"]
-    attributes = service.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])[
-        "Attributes"
-    ]
+    attributes = service.get_queue_attributes(
+        QueueUrl=url, AttributeNames=["All"]
+    )["Attributes"]
     return Queue(logical, url, attributes["QueueArn"], attributes)
 
 
@@ -332,7 +360,9 @@ def _read_mappings(
     queues: Mapping[str, Queue],
 ) -> dict[str, EventSource]:
     service = clients["lambda"]
-    by_name = {function.name: logical for logical, function in functions.items()}
+    by_name = {
+        function.name: logical for logical, function in functions.items()
+    }
     by_arn = {queue.arn: logical for logical, queue in queues.items()}
     found = {}
     for logical, uuid in _of_type(
@@ -340,7 +370,9 @@ def _read_mappings(
     ).items():
         each = service.get_event_source_mapping(UUID=uuid)
         function = by_name[each["FunctionArn"].rpartition(":")[2]]
-        reports = "ReportBatchItemFailures" in each.get("FunctionResponseTypes", [])
+        reports = "ReportBatchItemFailures" in each.get(
+            "FunctionResponseTypes", []
+        )
         found[logical] = EventSource(
             logical,
             function,
@@ -373,8 +405,13 @@ def _read_buckets(
 
 
 def _read_outputs(clients: Clients, name: str) -> dict[str, str]:
-    (stack,) = clients["cloudformation"].describe_stacks(StackName=name)["Stacks"]
-    return {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", [])}
+    (stack,) = clients["cloudformation"].describe_stacks(StackName=name)[
+        "Stacks"
+    ]
+    return {
+        each["OutputKey"]: each["OutputValue"]
+        for each in stack.get("Outputs", [])
+    }
 
 
 def _stop_polling(stack: Stack) -> None:

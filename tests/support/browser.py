@@ -87,13 +87,17 @@ class Browser:
         """Return the serious and critical faults of accessibility that axe-core finds."""
         self.run(AXE.read_text("utf-8"))
         found = self.driver.execute_async_script(_RUN_AXE)
-        return [tuple(one) for one in found if one[0] in ("serious", "critical")]
+        return [
+            tuple(one) for one in found if one[0] in ("serious", "critical")
+        ]
 
 
 @contextmanager
 def open_browser(profile: Path) -> Iterator[Browser]:
     """Start Chromium and end it with the block; skip the test if there is none."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+    webdriver = pytest.importorskip(
+        "selenium.webdriver", reason="needs selenium"
+    )
     service = pytest.importorskip("selenium.webdriver.chrome.service")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")

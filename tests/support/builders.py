@@ -63,7 +63,10 @@ def a_conversation(*messages: Any, **given: Any) -> Conversation:
 
 
 def a_record(
-    content: str = "Dana lives in Lisbon.", *, at: datetime = MORNING, **given: Any
+    content: str = "Dana lives in Lisbon.",
+    *,
+    at: datetime = MORNING,
+    **given: Any,
 ) -> Record:
     """A fact about the content, of that moment's day; its id comes from content and time."""
     fields: dict[str, Any] = {
@@ -107,7 +110,9 @@ def an_operation(
         "conversation_id": "c-1",
         "message_ids": (f"m{day}",),
     }
-    return TripleOperation(Op(op), subject, predicate, object_, **{**fields, **given})
+    return TripleOperation(
+        Op(op), subject, predicate, object_, **{**fields, **given}
+    )
 
 
 class UtteranceExtractor:
@@ -122,12 +127,18 @@ class UtteranceExtractor:
     def read(self) -> list[str]:
         """The texts of all utterances it was given to extract from."""
         return [
-            utterance.text for batch in self.batches for utterance in batch.utterances
+            utterance.text
+            for batch in self.batches
+            for utterance in batch.utterances
         ]
 
     def extract(self, batch: Batch) -> Extraction:
         self.batches.append(batch)
-        said = [utterance for utterance in batch.utterances if utterance.role == "user"]
+        said = [
+            utterance
+            for utterance in batch.utterances
+            if utterance.role == "user"
+        ]
         facts = tuple(
             Fact(
                 f"{u.speaker} said: {u.text}",
@@ -186,7 +197,8 @@ class WordEmbedder:
         vector = np.zeros(DIMENSIONS, np.float32)
         for word in text.casefold().split() or [""]:
             vector[
-                hashlib.sha256(word.encode(errors="replace")).digest()[0] % DIMENSIONS
+                hashlib.sha256(word.encode(errors="replace")).digest()[0]
+                % DIMENSIONS
             ] += 1
         return vector / np.float32(np.linalg.norm(vector))
 

@@ -64,7 +64,9 @@ WITH_CONTENT = {
 KINDS = {**NAMES_ALONE, **WITH_CONTENT}
 
 
-def said(day: int, text: str, conversation: str = "", **given: str) -> dict[str, Any]:
+def said(
+    day: int, text: str, conversation: str = "", **given: str
+) -> dict[str, Any]:
     message = {
         "id": f"m{day}",
         "role": "user",
@@ -91,27 +93,41 @@ def fill(memory: Memory, objects: Objects) -> None:
     )
     memory.set_profile("diet", "vegan", user_id="u-42")
     memory.ingest(
-        said(9, "Threads wait for a connection.", "c-lived", state="debugging"), now=NOW
+        said(
+            9, "Threads wait for a connection.", "c-lived", state="debugging"
+        ),
+        now=NOW,
     )
     memory.record_outcome(
-        "c-lived", "FAILURE", decision="raise the pool", correction="Roll back."
+        "c-lived",
+        "FAILURE",
+        decision="raise the pool",
+        correction="Roll back.",
     )
-    memory.ingest({**said(9, "I live in Graz.", "c-7"), "userId": "u-7"}, now=NOW)
+    memory.ingest(
+        {**said(9, "I live in Graz.", "c-7"), "userId": "u-7"}, now=NOW
+    )
     memory.forget(user="u-7")
     memory.experience.lessons.curate(now=NOW)
     memory.summarize(grain="daily")
     memory.ingest(said(8, "I moved to Porto."), now=NOW)
     scope, period = Scope(WORKSPACE, AGENT), Period(Grain.DAILY, "2026-03-08")
-    Ledger(objects).fail(scope, period, "no answer", datetime(2026, 3, 9, tzinfo=UTC))
+    Ledger(objects).fail(
+        scope, period, "no answer", datetime(2026, 3, 9, tzinfo=UTC)
+    )
     assert objects.get(failed_key(scope, period))
 
 
-def verbs(memory: Memory, ids: Iterable[str]) -> dict[str, Callable[[], object]]:
+def verbs(
+    memory: Memory, ids: Iterable[str]
+) -> dict[str, Callable[[], object]]:
     """Everything a caller can do, by name."""
     return {
         "search": lambda: memory.search("where does Dana live?"),
         "browse": lambda: memory.search(grain="daily"),
-        "context": lambda: memory.context("Where does Dana live?", user_id="u-42"),
+        "context": lambda: memory.context(
+            "Where does Dana live?", user_id="u-42"
+        ),
         "profile": lambda: memory.profile(user_id="u-42"),
         "status": memory.status,
         "show": lambda: [memory.show(id_) for id_ in ids],
@@ -121,10 +137,18 @@ def verbs(memory: Memory, ids: Iterable[str]) -> dict[str, Callable[[], object]]
         ),
         "config": memory.config,
         "cleanup": lambda: memory.cleanup(dry_run=True),
-        "set profile": lambda: memory.set_profile("diet", "omnivore", user_id="u-42"),
-        "ingest": lambda: memory.ingest(said(10, "I work at Kestrel."), now=NOW),
-        "ingest more": lambda: memory.ingest(said(11, "I moved to Graz."), now=NOW),
-        "experience": lambda: memory.recall_experience("threads wait for a connection"),
+        "set profile": lambda: memory.set_profile(
+            "diet", "omnivore", user_id="u-42"
+        ),
+        "ingest": lambda: memory.ingest(
+            said(10, "I work at Kestrel."), now=NOW
+        ),
+        "ingest more": lambda: memory.ingest(
+            said(11, "I moved to Graz."), now=NOW
+        ),
+        "experience": lambda: memory.recall_experience(
+            "threads wait for a connection"
+        ),
         "lessons": lambda: memory.search("threads", memory_types=["lesson"]),
         "last curation": memory.experience.lessons.last_curation,
         "outcome": lambda: memory.record_outcome("c-lived", "SUCCESS"),
@@ -149,5 +173,7 @@ def of_each_kind(keys: Iterable[str]) -> dict[str, str]:
     return {
         kind: matching[0 if "manifest" in kind else -1]
         for kind, pattern in KINDS.items()
-        if (matching := [key for key in found if re.search(pattern + "$", key)])
+        if (
+            matching := [key for key in found if re.search(pattern + "$", key)]
+        )
     }

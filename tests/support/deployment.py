@@ -46,11 +46,17 @@ class Deployment:
     def fire(self, schedule: str, scheduled_time: str) -> Any:
         """Invoke a function as its schedule (a logical id or a grain) does; return its answer."""
         found = self.stack.schedule(schedule)
-        return self.functions[found.function].invoke(found.event(scheduled_time))
+        return self.functions[found.function].invoke(
+            found.event(scheduled_time)
+        )
 
     def search(self, workspace: str, agent: str, **arguments: Any) -> Any:
         """Invoke SearchFunction directly; return its answer."""
-        event = {"workspaceId": workspace, "agentId": agent, "arguments": arguments}
+        event = {
+            "workspaceId": workspace,
+            "agentId": agent,
+            "arguments": arguments,
+        }
         return self.functions["SearchFunction"].invoke(event)
 
     def search_via_gateway(
@@ -79,7 +85,9 @@ class Deployment:
         """Return the keys in the bucket that begin with the prefix."""
         pages = self.stack.client("s3").get_paginator("list_objects_v2")
         found = pages.paginate(Bucket=self.stack.bucket, Prefix=prefix)
-        return [item["Key"] for page in found for item in page.get("Contents", [])]
+        return [
+            item["Key"] for page in found for item in page.get("Contents", [])
+        ]
 
     def read(self, key: str) -> bytes:
         body: bytes = (
@@ -105,7 +113,9 @@ class Deployment:
     @property
     def root(self) -> str:
         """The store's prefix in the bucket: "memory/" of s3://bucket/memory."""
-        store = self.stack.functions["WriteFunction"].environment["VARVE_STORE"]
+        store = self.stack.functions["WriteFunction"].environment[
+            "VARVE_STORE"
+        ]
         prefix = store.removeprefix(f"s3://{self.stack.bucket}").strip("/")
         return f"{prefix}/" if prefix else ""
 
@@ -150,11 +160,16 @@ def deployed(
         }
         for each in functions.values():
             cleanup.callback(each.stop)
-        yield Deployment(stack, functions, Poller(stack, functions, deliver_twice))
+        yield Deployment(
+            stack, functions, Poller(stack, functions, deliver_twice)
+        )
 
 
 def pool(
-    function: Function, image: Image, environment: Mapping[str, str], count: int = 1
+    function: Function,
+    image: Image,
+    environment: Mapping[str, str],
+    count: int = 1,
 ) -> LambdaPool:
     """Start processes of a function; `environment` replaces variables of the template."""
     return LambdaPool(

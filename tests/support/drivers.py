@@ -37,7 +37,9 @@ from varve.usecases.experience.rows import read_past
 from varve.usecases.extract import ExtractOutcome, extract_batch
 from varve.usecases.forget import ForgetOutcome, forget
 from varve.usecases.forget_requests import ForgetRequest
-from varve.usecases.forget_requests import read_forget_event as read_forget_event
+from varve.usecases.forget_requests import (
+    read_forget_event as read_forget_event,
+)
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.ledger import Ledger
 from varve.usecases.local import catch_up
@@ -128,7 +130,12 @@ class _GivenSessions(Sessions):
     """A process with a test's own ports; `own` are one agent's credentials for all."""
 
     def __init__(
-        self, settings: Any, clock: Any, environment: Any, given: Any, own: Any = None
+        self,
+        settings: Any,
+        clock: Any,
+        environment: Any,
+        given: Any,
+        own: Any = None,
     ) -> None:
         self.given = given
         self.own = own
@@ -139,7 +146,9 @@ class _GivenSessions(Sessions):
             if wrap := given.get(f"wrap_{name}"):
                 self.__dict__[attribute] = wrap(getattr(self, attribute))
 
-    def open_store(self, credentials: Any = None, cache_bytes: Any = None) -> OpenStore:
+    def open_store(
+        self, credentials: Any = None, cache_bytes: Any = None
+    ) -> OpenStore:
         store = _GivenStore(
             self.settings,
             self.clock,
@@ -217,7 +226,9 @@ class Driver:
         config = config or WorkspaceConfig()
         models = self._sessions.models
         privacy = models.privacy(config, "acme")
-        return models.extractor(config, agent, privacy, self._sessions.store.objects)
+        return models.extractor(
+            config, agent, privacy, self._sessions.store.objects
+        )
 
     def summarizer(
         self, config: WorkspaceConfig | None = None, agent: str = "support"
@@ -226,7 +237,9 @@ class Driver:
         config = config or WorkspaceConfig()
         models = self._sessions.models
         privacy = models.privacy(config, "acme")
-        return models.summarizer(config, agent, privacy, self._sessions.store.objects)
+        return models.summarizer(
+            config, agent, privacy, self._sessions.store.objects
+        )
 
     def reranker(self, config: WorkspaceConfig | None = None) -> Any:
         """The reranker of a workspace that is configured so, or None."""
@@ -271,7 +284,9 @@ class Driver:
     def _like_this(self, given: Mapping[str, Any], own: Any = None) -> Driver:
         now = self._sessions
         return Driver(
-            _GivenSessions(now.settings, now.clock, now.environment, given, own)
+            _GivenSessions(
+                now.settings, now.clock, now.environment, given, own
+            )
         )
 
     def use_sessions(self, sessions: Any) -> None:
@@ -292,7 +307,10 @@ class Driver:
             return search(session, request)
 
     def context(
-        self, scope: Scope, request: ContextRequest, now: datetime | None = None
+        self,
+        scope: Scope,
+        request: ContextRequest,
+        now: datetime | None = None,
     ) -> ContextBlock:
         """Build the block for a prompt."""
         with self.open(scope, now) as session:
@@ -330,7 +348,9 @@ class Driver:
         with self.open(scope, now) as session:
             return summarize_agent(session, grains)
 
-    def cleanup(self, scope: Scope, now: datetime, **options: Any) -> CleanupReport:
+    def cleanup(
+        self, scope: Scope, now: datetime, **options: Any
+    ) -> CleanupReport:
         """Delete what one agent has kept longer than its plan; `dry_run`, `force`."""
         with self.open(scope, now) as session:
             return clean_agent(session, **options)
@@ -338,7 +358,9 @@ class Driver:
     # Verbs of the functions.
 
     def ingest(
-        self, conversations: Sequence[Conversation], now: datetime | None = None
+        self,
+        conversations: Sequence[Conversation],
+        now: datetime | None = None,
     ) -> tuple[IngestOutcome, ExtractOutcome | None]:
         """Take conversations in, agent by agent."""
         by_scope: dict[Scope, list[Conversation]] = {}
@@ -434,12 +456,17 @@ def open_driver(
     if unknown := given.keys() - known:
         raise TypeError(f"not a port: {sorted(unknown)}")
     environment = environment or {}
-    settings = read_settings(environment, str(store) if store is not None else None)
+    settings = read_settings(
+        environment, str(store) if store is not None else None
+    )
     return Driver(_GivenSessions(settings, _clock(now), environment, given))
 
 
 def open_memory(
-    scope: Scope, store: str | Path | None = None, now: Now = None, **given: Any
+    scope: Scope,
+    store: str | Path | None = None,
+    now: Now = None,
+    **given: Any,
 ) -> Memory:
     """Open one agent's memory as `open_driver` does; `environment` is a port of its own."""
     environment = given.pop("environment", None)

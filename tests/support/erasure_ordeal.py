@@ -120,7 +120,9 @@ def script(seed: int) -> list[Said]:
     return told
 
 
-def conversation(number: int, said: Said, *, without: str | None) -> Conversation:
+def conversation(
+    number: int, said: Said, *, without: str | None
+) -> Conversation:
     """Return a conversation; an answer counts as its asker's, and goes with the asker's words."""
     days = sorted((day for *_, day in said), reverse=True)
     last = None
@@ -147,7 +149,9 @@ def count_steps(seed: int) -> int:
     return len(script(seed)) + 2
 
 
-def play(seed: int, step: int, extractor: Callable[[], Any], tally: Tally) -> list[str]:
+def play(
+    seed: int, step: int, extractor: Callable[[], Any], tally: Tally
+) -> list[str]:
     """Forget the user before the step, with kills; return how memory differs in the end."""
     rng = Random(f"kills of {seed} at {step}")
     told = script(seed)
@@ -177,7 +181,9 @@ def play(seed: int, step: int, extractor: Callable[[], Any], tally: Tally) -> li
 def _advance(memory: Forgetful, told: list[Said], number: int) -> None:
     """Take in the next conversation; after the last one, summarize."""
     if number < len(told):
-        memory.ingest(conversation(number, told[number], without=None), now=NOW)
+        memory.ingest(
+            conversation(number, told[number], without=None), now=NOW
+        )
     else:
         memory.summarize(NOW)
 

@@ -97,7 +97,11 @@ class Plan:
             f"{self.seed}/{function}/{call}/{self._seen[function, str(call)]}"
         )
         faults = [fault for fault in call.faults if self.only in (None, fault)]
-        return draw.choice(faults) if faults and draw.random() < self.rate else None
+        return (
+            draw.choice(faults)
+            if faults and draw.random() < self.rate
+            else None
+        )
 
 
 CALM = Plan(0, 0.0)
@@ -160,7 +164,9 @@ class _ProxyHandler(LoopbackHandler):
             case "409" | "429" | "500" | "503":
                 return self._refuse(call, fate)
             case "garbage":
-                return self.answer(200, b'{"id": "chatcmpl-1", "choices": [{"ind')
+                return self.answer(
+                    200, b'{"id": "chatcmpl-1", "choices": [{"ind'
+                )
             case "delay":
                 time.sleep(DELAY_SECONDS)
             case "twice":
@@ -174,7 +180,9 @@ class _ProxyHandler(LoopbackHandler):
         return self._relay(reply, truncated=fate == "truncated")
 
     def _forward(self, body: bytes) -> _Reply:
-        with closing(HTTPConnection(self.proxy.upstream, timeout=60)) as connection:
+        with closing(
+            HTTPConnection(self.proxy.upstream, timeout=60)
+        ) as connection:
             connection.request(
                 self.command, self.path, body, dict(self.headers.items())
             )
@@ -203,7 +211,9 @@ class _ProxyHandler(LoopbackHandler):
             )
         headers = {"Retry-After": "0"} if status == "429" else {}
         return self.answer_json(
-            int(status), {"error": {"message": "by plan", "code": status}}, headers
+            int(status),
+            {"error": {"message": "by plan", "code": status}},
+            headers,
         )
 
     def _vanish(self, fate: str) -> None:
@@ -239,13 +249,19 @@ def call_of(method: str, path: str, headers: Mapping[str, str]) -> Call:
     query = parse_qs(parts.query)
     if method == "GET" and "list-type" in query:
         return Call(
-            "s3", f"LIST {_plain(query.get('prefix', [''])[0])}", (*EVERYWHERE, "stale")
+            "s3",
+            f"LIST {_plain(query.get('prefix', [''])[0])}",
+            (*EVERYWHERE, "stale"),
         )
     what = f"{method} {_plain(parts.path)}"
     if method == "GET":
         return Call("s3", what, (*EVERYWHERE, "truncated"))
-    conditional = any(name in headers for name in ("If-None-Match", "If-Match"))
-    return Call("s3", what, (*EVERYWHERE, *CONDITIONAL) if conditional else EVERYWHERE)
+    conditional = any(
+        name in headers for name in ("If-None-Match", "If-Match")
+    )
+    return Call(
+        "s3", what, (*EVERYWHERE, *CONDITIONAL) if conditional else EVERYWHERE
+    )
 
 
 def _plain(key: str) -> str:

@@ -21,7 +21,11 @@ from tests.support.usecase_drivers import (
     run_summarize,
     run_write_now,
 )
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.conversation import parse_conversation
@@ -123,7 +127,11 @@ class Forgetful:
     def summarize(self, now: datetime) -> None:
         for grain in SUMMARY_GRAINS:
             for due in run_plan(
-                grain, now, ledger=self.ledger, config=lambda _: self.config, scope=ACME
+                grain,
+                now,
+                ledger=self.ledger,
+                config=lambda _: self.config,
+                scope=ACME,
             ).due:
                 run_summarize(
                     ACME, due.period, now, self.config, reader=self.records, ledger=self.ledger,

@@ -17,7 +17,12 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from tests.support.loopback import ACCOUNT, REGION, LoopbackHandler, LoopbackServer
+from tests.support.loopback import (
+    ACCOUNT,
+    REGION,
+    LoopbackHandler,
+    LoopbackServer,
+)
 
 Invoke = Callable[[dict[str, Any]], Mapping[str, Any]]
 _KEY_ID = re.compile(r"Credential=([^/]+)/")
@@ -82,7 +87,9 @@ class _UrlHandler(LoopbackHandler):
         event = _build_event(self, body, principal)
         answer = url.invoke(event)
         self.answer(
-            answer["statusCode"], answer["body"].encode(), _without_length(answer)
+            answer["statusCode"],
+            answer["body"].encode(),
+            _without_length(answer),
         )
 
 
@@ -98,11 +105,17 @@ class FunctionUrl(LoopbackServer):
     def url(self) -> str:
         return f"http://{self.address}/"
 
-    def authenticate(self, handler: LoopbackHandler, body: bytes) -> Principal | None:
+    def authenticate(
+        self, handler: LoopbackHandler, body: bytes
+    ) -> Principal | None:
         """Return who signed the request; None: no principal of the account."""
         given = handler.headers.get("Authorization", "")
         key_id, signed = _KEY_ID.search(given), _SIGNED.search(given)
-        if key_id is None or signed is None or key_id[1] not in self._principals:
+        if (
+            key_id is None
+            or signed is None
+            or key_id[1] not in self._principals
+        ):
             return None
         principal = self._principals[key_id[1]]
         expected = AWSRequest(
@@ -121,7 +134,8 @@ class FunctionUrl(LoopbackServer):
         )
         expected.headers["X-Amz-Date"] = expected.context["timestamp"]
         wanted = auth.signature(
-            auth.string_to_sign(expected, auth.canonical_request(expected)), expected
+            auth.string_to_sign(expected, auth.canonical_request(expected)),
+            expected,
         )
         return principal if given.endswith(f"Signature={wanted}") else None
 
@@ -148,7 +162,11 @@ def _build_event(
                     "userId": f"AROA:{principal.key_id}",
                 }
             },
-            "http": {"method": handler.command, "path": path, "protocol": "HTTP/1.1"},
+            "http": {
+                "method": handler.command,
+                "path": path,
+                "protocol": "HTTP/1.1",
+            },
             "stage": "$default",
         },
         "body": body.decode(),

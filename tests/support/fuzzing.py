@@ -31,7 +31,8 @@ def fuzz(name: str, seconds: int, folder: Path) -> None:
         "-rss_limit_mb=2048",
     ]
     atheris.Setup(
-        [sys.argv[0], *given, "-print_final_stats=1", str(folder)], parser.try_out
+        [sys.argv[0], *given, "-print_final_stats=1", str(folder)],
+        parser.try_out,
     )
     atheris.Fuzz()
 

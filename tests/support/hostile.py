@@ -92,7 +92,9 @@ _NO_LITERAL = re.compile(
 _LITERAL = re.compile(r"(?:\\[^\w]|[\w<>@&:;/=,' -]){2,}")
 
 
-def hostile_strings(patterns: Iterable[re.Pattern[str]]) -> Iterator[tuple[str, str]]:
+def hostile_strings(
+    patterns: Iterable[re.Pattern[str]],
+) -> Iterator[tuple[str, str]]:
     """Yield the beginning and the repeated part of strings that slow matching down.
 
     They come from the list above, and from the first literal of each pattern.
@@ -116,9 +118,13 @@ def module_patterns(package: ModuleType) -> Iterator[re.Pattern[str]]:
 
     The integrations import frameworks that this environment does not have.
     """
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+    for module in pkgutil.walk_packages(
+        package.__path__, f"{package.__name__}."
+    ):
         if module.name.endswith("__main__") or ".integrations." in module.name:
             continue
         for value in vars(importlib.import_module(module.name)).values():
-            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+            if isinstance(value, re.Pattern) and isinstance(
+                value.pattern, str
+            ):
                 yield value

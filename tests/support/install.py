@@ -19,10 +19,11 @@ from filelock import FileLock
 PROJECT = Path(__file__).parents[2]
 BUILD = PROJECT / ".build"
 LOCK = PROJECT / "requirements.lock"
-SOURCES = {"varve": PROJECT / "shared" / "varve", "functions": PROJECT / "functions"}
-RUNTIME_CLIENT = (
-    "awslambdaric"  # the base image brings it; the project's lock file need not
-)
+SOURCES = {
+    "varve": PROJECT / "shared" / "varve",
+    "functions": PROJECT / "functions",
+}
+RUNTIME_CLIENT = "awslambdaric"  # the base image brings it; the project's lock file need not
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ class Image:
 
 
 def install(
-    lock: Path = LOCK, build: Path = BUILD, sources: Mapping[str, Path] = SOURCES
+    lock: Path = LOCK,
+    build: Path = BUILD,
+    sources: Mapping[str, Path] = SOURCES,
 ) -> Image:
     """Libraries are cached by what is locked; the project's own sources are copied when they have changed."""
     if not lock.exists():
@@ -62,15 +65,23 @@ def base_interpreter(build: Path = BUILD) -> Path:
     return home / "bin" / "python"
 
 
-def image_environment(dockerfile: Path = PROJECT / "Dockerfile") -> dict[str, str]:
+def image_environment(
+    dockerfile: Path = PROJECT / "Dockerfile",
+) -> dict[str, str]:
     """The ENV lines of the Dockerfile."""
-    text = dockerfile.read_text().replace("\\\n", " ") if dockerfile.exists() else ""
+    text = (
+        dockerfile.read_text().replace("\\\n", " ")
+        if dockerfile.exists()
+        else ""
+    )
     words = [
         word
         for line in re.findall(r"^ENV (.+)$", text, re.MULTILINE)
         for word in shlex.split(line)
     ]
-    return {key: value for key, _, value in (word.partition("=") for word in words)}
+    return {
+        key: value for key, _, value in (word.partition("=") for word in words)
+    }
 
 
 def _libraries(lock: Path, build: Path) -> Path:
@@ -81,7 +92,9 @@ def _libraries(lock: Path, build: Path) -> Path:
     root = build / f"image-{hashlib.sha256(tag).hexdigest()[:16]}"
     _build_into(
         root,
-        lambda target: _run(*_installer(target), "--require-hashes", "-r", str(lock)),
+        lambda target: _run(
+            *_installer(target), "--require-hashes", "-r", str(lock)
+        ),
         compiled=True,
     )
     return root
@@ -119,7 +132,9 @@ def _closure(name: str) -> Iterator[str]:
     yield name
     for requirement in importlib.metadata.requires(name) or []:
         if "extra ==" not in requirement:
-            yield from _closure(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
+            yield from _closure(
+                re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+            )
 
 
 def _copy_distribution(name: str, site: Path) -> None:
@@ -142,7 +157,14 @@ def _installer(target: Path) -> list[str]:
             "--no-compile",
         ]
     else:
-        command = ["uv", "pip", "install", "--quiet", "--python", sys.executable]
+        command = [
+            "uv",
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            sys.executable,
+        ]
     return [*command, "--target", str(target)]
 
 
@@ -152,7 +174,9 @@ def _copy_afresh(source: Path, target: Path, python: Path) -> None:
         return
     draft = target.with_name(f".{target.name}.part")
     shutil.rmtree(draft, ignore_errors=True)
-    shutil.copytree(source, draft, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        source, draft, ignore=shutil.ignore_patterns("__pycache__")
+    )
     shutil.rmtree(target, ignore_errors=True)
     draft.rename(target)
     _compile(target, python)

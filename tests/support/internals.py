@@ -12,7 +12,13 @@ from typing import Any
 
 from varve.adapters.exports import transfers
 from varve.adapters.lance import candidates, outline, tables, writer
-from varve.adapters.lance_cache import columns, layout, listing, replica, version_watch
+from varve.adapters.lance_cache import (
+    columns,
+    layout,
+    listing,
+    replica,
+    version_watch,
+)
 from varve.adapters.lance_cache.column_cache import ColumnCache
 from varve.adapters.models import cached_embedder
 from varve.adapters.queues import dead_letters
@@ -98,7 +104,12 @@ def fail_making_tables(patch: Patch, fail: Callable[..., Any]) -> None:
 
 def hide_manifests(patch: Patch) -> None:
     """Let no manifest be found."""
-    _set(patch, layout, "manifest_name", lambda version: f"_versions/none-{version}")
+    _set(
+        patch,
+        layout,
+        "manifest_name",
+        lambda version: f"_versions/none-{version}",
+    )
 
 
 def refuse_manifests(patch: Patch, refuse: Callable[[bytes], Any]) -> None:
@@ -157,7 +168,9 @@ def read_table(
     return records._read(scope, store, read, nothing)
 
 
-def give_clock_and_files(patch: Patch, now: Callable[[], float], files: Any) -> None:
+def give_clock_and_files(
+    patch: Patch, now: Callable[[], float], files: Any
+) -> None:
     """Let a watched folder be read by this clock, with `listdir` and `stat` of `files`."""
     _set(patch, version_watch, "monotonic", now)
     _set(patch, version_watch, "os", files)

@@ -134,9 +134,13 @@ class Score:
 
 def labelled(*names: str) -> list[Labelled]:
     """The texts of these files, or of all; the same ones every time."""
-    paths = [FOLDER / f"{name}.txt" for name in names] or sorted(FOLDER.glob("*.txt"))
+    paths = [FOLDER / f"{name}.txt" for name in names] or sorted(
+        FOLDER.glob("*.txt")
+    )
     return [
-        _read(line) for path in paths for line in path.read_text("utf-8").splitlines()
+        _read(line)
+        for path in paths
+        for line in path.read_text("utf-8").splitlines()
     ]
 
 
@@ -162,13 +166,19 @@ def mistakes(
     """What was missed and what was found wrongly, a line each."""
     lines = []
     for text in texts:
-        found = {(f.kind, f.start, f.end) for f in drop_overlaps(find(text.text))}
+        found = {
+            (f.kind, f.start, f.end) for f in drop_overlaps(find(text.text))
+        }
         missed = [p for p in text.passages if not _covered(p, found)]
         wrong = [f for f in found if not _overlaps(f, text.passages)]
         lines += [
-            f"missed {k} {text.text[s:e]!r} in {text.text!r}" for k, s, e in missed
+            f"missed {k} {text.text[s:e]!r} in {text.text!r}"
+            for k, s, e in missed
         ]
-        lines += [f"not {k}: {text.text[s:e]!r} in {text.text!r}" for k, s, e in wrong]
+        lines += [
+            f"not {k}: {text.text[s:e]!r} in {text.text!r}"
+            for k, s, e in wrong
+        ]
     return lines
 
 
@@ -205,7 +215,9 @@ def _read(line: str) -> Labelled:
         text += line[at : match.start()]
         value = match["value"]
         value = secret(value[1:], line) if value.startswith("@") else value
-        passages.append((Kind(match["kind"]), len(text), len(text) + len(value)))
+        passages.append(
+            (Kind(match["kind"]), len(text), len(text) + len(value))
+        )
         text += value
         at = match.end()
     return Labelled(text + line[at:], tuple(passages))
@@ -271,7 +283,9 @@ def secret(name: str, seed: str = "") -> str:
         ),
         "random32": lambda: some(32, hexadecimal),
         "random40": lambda: some(40),
-        "short": lambda: some(2, string.ascii_lowercase) + some(2, "23456789") + "!",
+        "short": lambda: (
+            some(2, string.ascii_lowercase) + some(2, "23456789") + "!"
+        ),
         "basic": lambda: _basic("dana", some(14)),
         "discord-hook": lambda: (
             "https://discord"
@@ -281,7 +295,8 @@ def secret(name: str, seed: str = "") -> str:
             + some(68)
         ),
         "onepassword-key": lambda: (
-            "A3-" + "-".join(some(size, _CAPITALS) for size in (6, 6, 5, 5, 5, 5))
+            "A3-"
+            + "-".join(some(size, _CAPITALS) for size in (6, 6, 5, 5, 5, 5))
         ),
         "discord": lambda: "M" + some(25) + "." + some(6) + "." + some(38),
     }
@@ -298,9 +313,14 @@ def _basic(name: str, password: str) -> str:
 
 
 def _jwt(signature: str) -> str:
-    parts = ({"alg": "HS256", "typ": "JWT"}, {"sub": "u-42", "iat": 1772442900})
+    parts = (
+        {"alg": "HS256", "typ": "JWT"},
+        {"sub": "u-42", "iat": 1772442900},
+    )
     encoded = [
-        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+        base64.urlsafe_b64encode(json.dumps(part).encode())
+        .decode()
+        .rstrip("=")
         for part in parts
     ]
     return ".".join([*encoded, signature])

@@ -47,7 +47,10 @@ def hits(
             lambda table: _stored(table, *asked),
             ({}, {}),
         )
-    return [Hit(id_, near.get(id_, 0.0), worded.get(id_, 0.0)) for id_ in near | worded]
+    return [
+        Hit(id_, near.get(id_, 0.0), worded.get(id_, 0.0))
+        for id_ in near | worded
+    ]
 
 
 def _stored(table: Any, *asked: Any) -> tuple[Scores, Scores]:

@@ -19,7 +19,16 @@ from varve.domain.search.query import Filter
 
 RECORDS, BATCH, WIDTH = 200_000, 5_000, 256
 MODEL = f"random:{WIDTH}"
-WORDS = ("Lisbon", "Porto", "Graz", "Kestrel", "sushi", "ticket", "sister", "neighbour")
+WORDS = (
+    "Lisbon",
+    "Porto",
+    "Graz",
+    "Kestrel",
+    "sushi",
+    "ticket",
+    "sister",
+    "neighbour",
+)
 
 
 def make(root: Path) -> None:
@@ -55,7 +64,10 @@ def use(root: Path) -> dict[str, object]:
     found = records.candidates(ACME, Grain.WORKING, **asked, reach=0)
     records.browse(ACME, Grain.WORKING, where=Filter(), limit=100)
     records.upsert(
-        ACME, Grain.WORKING, [EmbeddedRecord(a_record("One more."), vector)], MODEL
+        ACME,
+        Grain.WORKING,
+        [EmbeddedRecord(a_record("One more."), vector)],
+        MODEL,
     )
     count = records.count(ACME, Grain.WORKING, where=Filter())
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

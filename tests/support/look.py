@@ -20,10 +20,25 @@ from varve.look.site import Page, Site
 
 NOW = datetime(2026, 4, 20, 10, tzinfo=UTC)
 SAID = (
-    ("2025-11-03T09:00:00Z", "u-dana", "Dana", "I'm Dana Whitfield. I live in Leeds."),
+    (
+        "2025-11-03T09:00:00Z",
+        "u-dana",
+        "Dana",
+        "I'm Dana Whitfield. I live in Leeds.",
+    ),
     ("2026-02-23T09:15:00Z", "u-dana", "Dana", "I moved to Lisbon last week."),
-    ("2026-03-02T09:15:00Z", "u-marco", "Marco", "I work at Kestrel Logistics."),
-    ("2026-04-14T18:00:00Z", "u-dana", "Dana", "I moved to Porto. I like fado."),
+    (
+        "2026-03-02T09:15:00Z",
+        "u-marco",
+        "Marco",
+        "I work at Kestrel Logistics.",
+    ),
+    (
+        "2026-04-14T18:00:00Z",
+        "u-dana",
+        "Dana",
+        "I moved to Porto. I like fado.",
+    ),
     ("2026-04-19T08:30:00Z", None, "Guest", "The boiler was repaired."),
 )
 """What was said, by whom and when; each line is a conversation."""
@@ -49,7 +64,14 @@ def open_empty(store: Path) -> Memory:
     memory = Memory.open(
         store, workspace="acme", agent="support", now=NOW, environment={}
     )
-    for grain in ("working", "daily", "weekly", "monthly", "quarterly", "yearly"):
+    for grain in (
+        "working",
+        "daily",
+        "weekly",
+        "monthly",
+        "quarterly",
+        "yearly",
+    ):
         memory.configure(f"retention.{grain}", "50 years")
     return memory
 
@@ -124,7 +146,9 @@ class Client:
                 return Answer(response.status, dict(response.headers), body)
         except urllib.error.HTTPError as error:
             with error:
-                return Answer(error.code, dict(error.headers), error.read().decode())
+                return Answer(
+                    error.code, dict(error.headers), error.read().decode()
+                )
 
 
 @contextmanager

@@ -40,7 +40,10 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def answer(
-        self, status: int, body: bytes = b"", headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        body: bytes = b"",
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self.send_response(status)
         for name, value in {
@@ -93,7 +96,9 @@ class LoopbackServer:
         self._http = _QuietServer(handler)
         self._http.owner = self  # type: ignore[attr-defined]  # how a handler finds its state
         self._thread = Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+            target=self._http.serve_forever,
+            kwargs={"poll_interval": 0.05},
+            daemon=True,
         )
         self._thread.start()
 

@@ -23,7 +23,11 @@ class Knowledge:
     replaces: str | None = None
 
     def fact(self, message_id: str) -> dict[str, Any]:
-        judgement = {"importance": 0.7, "confidence": 0.9, "message_ids": [message_id]}
+        judgement = {
+            "importance": 0.7,
+            "confidence": 0.9,
+            "message_ids": [message_id],
+        }
         return {
             "content": self.content,
             "about": self.about,
@@ -57,7 +61,9 @@ def extraction(script: Mapping[str, Knowledge]) -> Reply:
             if phrase in message["text"]
         ]
         return {
-            "facts": [knowledge.fact(message_id) for message_id, knowledge in known],
+            "facts": [
+                knowledge.fact(message_id) for message_id, knowledge in known
+            ],
             "triples": [
                 each
                 for message_id, knowledge in known
@@ -70,8 +76,14 @@ def extraction(script: Mapping[str, Knowledge]) -> Reply:
 
 def messages_of(request: Request) -> list[dict[str, str]]:
     """The messages to extract from, as the prompt carries them: a line of JSON each, the last such block."""
-    blocks = re.findall(r"<messages>\n(.*?)\n</messages>", prompt(request), re.DOTALL)
-    return [json.loads(line) for line in blocks[-1].splitlines()] if blocks else []
+    blocks = re.findall(
+        r"<messages>\n(.*?)\n</messages>", prompt(request), re.DOTALL
+    )
+    return (
+        [json.loads(line) for line in blocks[-1].splitlines()]
+        if blocks
+        else []
+    )
 
 
 def first_message(request: Request) -> str | None:

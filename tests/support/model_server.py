@@ -34,7 +34,9 @@ class Fault:
     body: bytes | None = None
     delay: float = 0.0
     dimensions: int | None = None
-    path: str | None = None  # only requests to this path; None: whichever comes first
+    path: str | None = (
+        None  # only requests to this path; None: whichever comes first
+    )
 
     @property
     def answers(self) -> bool:
@@ -88,7 +90,8 @@ class Received:
 def prompt(request: Request) -> str:
     """All the text of a chat request's messages."""
     return "\n".join(
-        _text(message.get("content")) for message in request.get("messages", [])
+        _text(message.get("content"))
+        for message in request.get("messages", [])
     )
 
 
@@ -120,9 +123,7 @@ class ModelServer(LoopbackServer):
         self.reply: Reply = reply or (lambda _: {})
         self.supports_json_schema = supports_json_schema
         self.api_key = api_key
-        self.dimensions = (
-            768  # of the embedding model itself, where a request asks for no other
-        )
+        self.dimensions = 768  # of the embedding model itself, where a request asks for no other
         self.requests: list[Received] = []
         self._faults: deque[Fault] = deque()
         self._first: tuple[Key, Fault] | None = None
@@ -141,12 +142,17 @@ class ModelServer(LoopbackServer):
 
     @property
     def embeddings(self) -> list[Received]:
-        return [request for request in self.requests if request.path == EMBEDDINGS]
+        return [
+            request for request in self.requests if request.path == EMBEDDINGS
+        ]
 
     @property
     def environment(self) -> dict[str, str]:
         """What a function needs to speak to this server."""
-        return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": self.api_key}
+        return {
+            "OPENAI_BASE_URL": self.base_url,
+            "OPENAI_API_KEY": self.api_key,
+        }
 
     def fail_next(self, *faults: Fault) -> None:
         """The next requests get these answers, one each, in order."""
@@ -212,7 +218,9 @@ class _ModelHandler(LoopbackHandler):
             return self.answer_json(refusal[0], _error(refusal[1]))
         if self.path == CHAT:
             return self.answer_json(200, self._completion(body))
-        return self.answer_json(200, _embeddings(body, self._dimensions(body, fault)))
+        return self.answer_json(
+            200, _embeddings(body, self._dimensions(body, fault))
+        )
 
     def _refusal(self, body: Request) -> tuple[int, str] | None:
         if self.headers.get("Authorization") != f"Bearer {self.model.api_key}":
@@ -259,7 +267,9 @@ class _ModelHandler(LoopbackHandler):
 
 
 def _wants_schema(body: Request) -> bool:
-    return bool((body.get("response_format") or {}).get("type") == "json_schema")
+    return bool(
+        (body.get("response_format") or {}).get("type") == "json_schema"
+    )
 
 
 def _error(message: str) -> dict[str, Any]:
@@ -287,7 +297,9 @@ def _words(text: str) -> int:
 
 
 def _embeddings(body: Request, dimensions: int) -> dict[str, Any]:
-    inputs = [body["input"]] if isinstance(body["input"], str) else body["input"]
+    inputs = (
+        [body["input"]] if isinstance(body["input"], str) else body["input"]
+    )
     encode = _as_base64 if body.get("encoding_format") == "base64" else list
     data = [
         {
@@ -299,7 +311,12 @@ def _embeddings(body: Request, dimensions: int) -> dict[str, Any]:
     ]
     tokens = sum(_words(text) for text in inputs)
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-    return {"object": "list", "data": data, "model": body["model"], "usage": usage}
+    return {
+        "object": "list",
+        "data": data,
+        "model": body["model"],
+        "usage": usage,
+    }
 
 
 def _as_base64(vector: list[float]) -> str:
@@ -312,7 +329,9 @@ def embed(text: str, dimensions: int) -> list[float]:
     for word in re.findall(r"\w+", text.lower()) or [text]:
         digest = hashlib.sha256(word.encode()).digest()
         for at in range(0, 16, 4):
-            position, sign = divmod(int.from_bytes(digest[at : at + 4], "big"), 2)
+            position, sign = divmod(
+                int.from_bytes(digest[at : at + 4], "big"), 2
+            )
             vector[position % dimensions] += 1.0 if sign else -1.0
     norm = math.sqrt(sum(value * value for value in vector)) or 1.0
     return [value / norm for value in vector]

@@ -27,7 +27,9 @@ class MotoServer:
     `deduplication_seconds=0` makes every send come through, as sends more than five minutes apart do.
     """
 
-    def __init__(self, deduplication_seconds: float = DEDUPLICATION_SECONDS) -> None:
+    def __init__(
+        self, deduplication_seconds: float = DEDUPLICATION_SECONDS
+    ) -> None:
         command = [
             sys.executable,
             "-m",
@@ -99,7 +101,9 @@ def correct_conditional_puts() -> None:
 
     one_at_a_time = Lock()
     for name in ("put_object", "_key_response_post"):
-        setattr(S3Response, name, _held(one_at_a_time, getattr(S3Response, name)))
+        setattr(
+            S3Response, name, _held(one_at_a_time, getattr(S3Response, name))
+        )
 
 
 def _held(lock: Lock, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,7 +117,9 @@ def _held(lock: Lock, call: Callable[..., Any]) -> Callable[..., Any]:
 
 def _release_expired(queue: Queue) -> None:
     # moto skips a message that came back while its siblings still count as pending: last comes first.
-    for message in [message for message in queue.pending_messages if message.visible]:
+    for message in [
+        message for message in queue.pending_messages if message.visible
+    ]:
         queue.pending_messages.discard(message)
 
 

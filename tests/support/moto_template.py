@@ -90,7 +90,8 @@ def _named(key: str, value: Any) -> Iterator[str]:
     if key == "Fn::Sub":
         text = value[0] if isinstance(value, list) else value
         yield from (
-            part.partition("}")[0].partition(".")[0] for part in text.split("${")[1:]
+            part.partition("}")[0].partition(".")[0]
+            for part in text.split("${")[1:]
         )
 
 
@@ -99,11 +100,15 @@ def _without_needs(resource: Resource, skipped: Mapping[str, str]) -> Resource:
     depends = [depends] if isinstance(depends, str) else depends
     return {
         **resource,
-        "DependsOn": [logical for logical in depends if logical not in skipped],
+        "DependsOn": [
+            logical for logical in depends if logical not in skipped
+        ],
     }
 
 
-def _refuse_dangling(kept: Mapping[str, Resource], skipped: Mapping[str, str]) -> None:
+def _refuse_dangling(
+    kept: Mapping[str, Resource], skipped: Mapping[str, str]
+) -> None:
     for logical, resource in kept.items():
         dangling = references(resource.get("Properties")) & skipped.keys()
         if dangling:

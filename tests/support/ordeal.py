@@ -21,7 +21,11 @@ from tests.support.model_replies import messages_of
 from tests.support.model_server import ModelServer, Request, prompt
 from tests.support.moto_template import Template
 from tests.support.runtime_api import FunctionError, LambdaProcess
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.domain.calendar import Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
@@ -45,7 +49,9 @@ CITIES = ["Porto", "Lisbon", "Graz", "Linz", "Oslo", "Turin"]
 
 def narrator(request: Request) -> dict[str, Any]:
     """A model that makes one fact of each user message, a triple of each move, and repeats its sources."""
-    sources = re.search(r"<sources>\n(.*?)\n</sources>", prompt(request), re.DOTALL)
+    sources = re.search(
+        r"<sources>\n(.*?)\n</sources>", prompt(request), re.DOTALL
+    )
     if sources:
         lines = [json.loads(line)["text"] for line in sources[1].splitlines()]
         return {
@@ -54,7 +60,11 @@ def narrator(request: Request) -> dict[str, Any]:
             "topics": [],
             "open_questions": [],
         }
-    said = [message for message in messages_of(request) if message["role"] == "user"]
+    said = [
+        message
+        for message in messages_of(request)
+        if message["role"] == "user"
+    ]
     return {
         "facts": [_fact(each) for each in said],
         "triples": [t for each in said for t in _moves(each)],
@@ -66,7 +76,12 @@ def _fact(message: Mapping[str, str]) -> dict[str, Any]:
         "content": f"{message['speaker']} said: {message['text']}",
         "about": message["speaker"],
     }
-    return {**told, "event_time": _day(message), **_judged(message), "importance": 0.6}
+    return {
+        **told,
+        "event_time": _day(message),
+        **_judged(message),
+        "importance": 0.6,
+    }
 
 
 def _moves(message: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -108,7 +123,9 @@ def conversations(
             whole = _shared(rng, whole)
         begun = {
             **whole,
-            "messages": whole["messages"][: rng.randint(1, len(whole["messages"]))],
+            "messages": whole["messages"][
+                : rng.randint(1, len(whole["messages"]))
+            ],
         }
         arriving += [begun, whole] if rng.random() < 0.4 else [whole]
         if rng.random() < 0.3:
@@ -117,7 +134,10 @@ def conversations(
 
 
 def _conversation(rng: Random, workspace: str, name: str) -> dict[str, Any]:
-    day, speaker = SPOKEN.format(rng.randint(2, 6)), rng.choice(("Dana", "Marco"))
+    day, speaker = (
+        SPOKEN.format(rng.randint(2, 6)),
+        rng.choice(("Dana", "Marco")),
+    )
     said = (
         f"I moved to {rng.choice(CITIES)}.",
         f"Ticket {rng.randint(100, 999)} is open.",
@@ -171,7 +191,10 @@ def without_forgotten(
 def _grown(conversation: dict[str, Any]) -> dict[str, Any]:
     """The conversation as it was, and one message more of the same day."""
     last = conversation["messages"][-1]
-    day, name = last["timestamp"].partition("T")[0], conversation["conversationId"]
+    day, name = (
+        last["timestamp"].partition("T")[0],
+        conversation["conversationId"],
+    )
     more = {
         **last,
         "id": f"{name}-more",
@@ -213,7 +236,9 @@ class Ordeal:
         self, seed: int, *, rate: float = FAULT_RATE, only: str | None = None
     ) -> list[str]:
         """Play one seed, with all faults and a kill or with one fault `only`; what is wrong at the end."""
-        plan = Plan(seed, rate, _kill(seed) if rate and not only else None, only)
+        plan = Plan(
+            seed, rate, _kill(seed) if rate and not only else None, only
+        )
         workspace = f"{only or 'seed'}-{seed}"
         told = conversations(seed, workspace)
         self._break(plan)
@@ -297,7 +322,9 @@ class Ordeal:
                 return dict(answer.result())
         return None
 
-    def _remains(self, workspace: str, done: dict[str, Any] | None) -> list[str]:
+    def _remains(
+        self, workspace: str, done: dict[str, Any] | None
+    ) -> list[str]:
         """What the proof found of the forgotten, and the agent's objects that tell of them, by any of both.
 
         A write that failed leaves files that stay for an hour; then the proof has to name their store.
@@ -317,9 +344,14 @@ class Ordeal:
             if not any(f"/{store}/" in key for store in proof["remains"])
         ]
         telling = [
-            key for key in unnamed if name in key.encode() + self.deployment.read(key)
+            key
+            for key in unnamed
+            if name in key.encode() + self.deployment.read(key)
         ]
-        return [f"{key} tells of {FORGOTTEN}" for key in (*proof["foundIn"], *telling)]
+        return [
+            f"{key} tells of {FORGOTTEN}"
+            for key in (*proof["foundIn"], *telling)
+        ]
 
     def _break(self, plan: Plan) -> None:
         for proxies in self.proxies.values():
@@ -348,12 +380,16 @@ class Ordeal:
     def _due(self, workspace: str) -> list[str]:
         """The days and weeks of this workspace that wait for a summary."""
         due = (
-            key for key in self.deployment.keys(f"{self.deployment.root}ledger/due/")
+            key
+            for key in self.deployment.keys(
+                f"{self.deployment.root}ledger/due/"
+            )
         )
         return [
             key
             for key in due
-            if f"/{workspace}/" in key and ("/daily/" in key or "/weekly/" in key)
+            if f"/{workspace}/" in key
+            and ("/daily/" in key or "/weekly/" in key)
         ]
 
     def _wrong_letters(self, told: list[dict[str, Any]]) -> list[str]:
@@ -386,11 +422,17 @@ class Ordeal:
             for number, letter in enumerate(poller.take(dead)):
                 attributes = letter["attributes"]
                 name = f"again-{self.runs}-{number}-{letter['messageId']}"
-                poller.send(queue, letter["body"], attributes["MessageGroupId"], name)
+                poller.send(
+                    queue, letter["body"], attributes["MessageGroupId"], name
+                )
         self.deployment.run()
 
     def _differences(
-        self, workspace: str, told: list[dict[str, Any]], *, places: bool = True
+        self,
+        workspace: str,
+        told: list[dict[str, Any]],
+        *,
+        places: bool = True,
     ) -> list[str]:
         """Where this memory differs from one that heard the same in plain memory, without a fault.
 
@@ -405,14 +447,22 @@ class Ordeal:
             plain.summarize(scope, [Grain.DAILY, Grain.WEEKLY], PLANNED)
             expected = _said(plain, scope, places=places)
             found = _said(self.real, scope, places=places)
-            wrong += [f"{scope} lost {one}" for one in sorted(expected - found)]
-            wrong += [f"{scope} made up {one}" for one in sorted(found - expected)]
+            wrong += [
+                f"{scope} lost {one}" for one in sorted(expected - found)
+            ]
+            wrong += [
+                f"{scope} made up {one}" for one in sorted(found - expected)
+            ]
             wrong += self._doubled(scope)
         return wrong
 
     def _doubled(self, scope: Scope) -> list[str]:
-        ids = [record.id for record in self._records(scope.workspace, scope.agent)]
-        return sorted({f"{scope} has {id_} twice" for id_ in ids if ids.count(id_) > 1})
+        ids = [
+            record.id for record in self._records(scope.workspace, scope.agent)
+        ]
+        return sorted(
+            {f"{scope} has {id_} twice" for id_ in ids if ids.count(id_) > 1}
+        )
 
     def _records(self, workspace: str, agent: str) -> list[Record]:
         return list(_records(self.real, Scope(workspace, agent)))
@@ -424,13 +474,17 @@ def _records(driver: Driver, scope: Scope) -> Iterator[Record]:
             yield from driver.records.in_period(scope, grain, label)
 
 
-def _said(driver: Driver, scope: Scope, *, places: bool) -> set[tuple[str, ...]]:
+def _said(
+    driver: Driver, scope: Scope, *, places: bool
+) -> set[tuple[str, ...]]:
     """Every record and triple, but for when it was learnt and, where asked, its place."""
     records = {
         (
             record.id,
             record.content,
-            record.fingerprint if places else f"{record.user_id} {record.event_time}",
+            record.fingerprint
+            if places
+            else f"{record.user_id} {record.event_time}",
         )
         for record in _records(driver, scope)
     }

@@ -119,14 +119,18 @@ def _of_json(name: str, read: Callable[[Any], Any], *inputs: Any) -> Parser:
             raise Rejected("json", "is none") from error
         return read(value)
 
-    return Parser(name, decoded, tuple(json.dumps(each).encode() for each in inputs))
+    return Parser(
+        name, decoded, tuple(json.dumps(each).encode() for each in inputs)
+    )
 
 
 def _of_text(name: str, read: Callable[[str], Any], *inputs: str) -> Parser:
     """A parser of a text, in which bytes that are no UTF-8 become lone surrogates."""
     encoded = tuple(each.encode() for each in inputs)
     return Parser(
-        name, lambda data: read(data.decode("utf-8", "surrogateescape")), encoded
+        name,
+        lambda data: read(data.decode("utf-8", "surrogateescape")),
+        encoded,
     )
 
 
@@ -144,7 +148,9 @@ def _stored(
 
 
 def _on_queue(
-    name: str, read: Callable[..., Any], *send: Callable[[RecordingQueue], None]
+    name: str,
+    read: Callable[..., Any],
+    *send: Callable[[RecordingQueue], None],
 ) -> Parser:
     """A reader of deliveries, with what the senders send."""
     queue = RecordingQueue()
@@ -152,7 +158,9 @@ def _on_queue(
         each(queue)
 
     def reading(data: bytes) -> Any:
-        return read(Delivery("1", data.decode("utf-8", "surrogateescape"), "g"))
+        return read(
+            Delivery("1", data.decode("utf-8", "surrogateescape"), "g")
+        )
 
     return Parser(
         name, reading, tuple(delivery.body.encode() for delivery in queue.sent)
@@ -161,7 +169,10 @@ def _on_queue(
 
 CONVERSATION = raw_conversation(
     raw_message(
-        "I moved to Lisbon.", id="m1", name="Dana", timestamp="2026-03-02T09:15:00Z"
+        "I moved to Lisbon.",
+        id="m1",
+        name="Dana",
+        timestamp="2026-03-02T09:15:00Z",
     ),
     raw_message(
         [
@@ -237,7 +248,9 @@ OPENAPI = {
     "requestBody": {
         "content": {
             "application/json": {
-                "properties": [{"name": "maxResults", "type": "int", "value": "3"}]
+                "properties": [
+                    {"name": "maxResults", "type": "int", "value": "3"}
+                ]
             }
         }
     },
@@ -261,7 +274,9 @@ LABELS = [
     (Grain.WEEKLY, "2026-W47"),
     (Grain.QUARTERLY, "2026-Q4"),
 ]
-CLAIM = json.dumps({"type": "ingest", "payload": "payloads/acme/support/x.json"})
+CLAIM = json.dumps(
+    {"type": "ingest", "payload": "payloads/acme/support/x.json"}
+)
 SETTINGS = (
     "plan=pro",
     "retention.daily=30 days",
@@ -363,7 +378,9 @@ SUMMARY = {
     "topics": ["home"],
     "open_questions": [],
 }
-SOURCE = Source("fact-1", MemoryType.FACT, "f", "Dana lives in Lisbon.", MORNING, 0.5)
+SOURCE = Source(
+    "fact-1", MemoryType.FACT, "f", "Dana lives in Lisbon.", MORNING, 0.5
+)
 TASK = SummaryTask(ACME, DAY, UTC_ZONE, (SOURCE,), 200)
 
 
@@ -372,7 +389,9 @@ def _read_reply(answer: str) -> Any:
 
 
 def _read_summary(answer: str) -> Any:
-    return ModelSummarizer(Answering(answer), InMemoryObjects()).summarize(TASK)
+    return ModelSummarizer(Answering(answer), InMemoryObjects()).summarize(
+        TASK
+    )
 
 
 def _triples() -> bytes:
@@ -461,7 +480,9 @@ def _manifest(data: bytes) -> Any:
 
 def _shown_letter(data: bytes) -> Any:
     body = data.decode("utf-8", "replace")
-    return describe_letter("write", Letter("1", body, "g", {}, 1, MORNING), str)
+    return describe_letter(
+        "write", Letter("1", body, "g", {}, 1, MORNING), str
+    )
 
 
 def parsers() -> list[Parser]:
@@ -480,10 +501,14 @@ def _inputs() -> list[Parser]:
             (conversation, b"[" + conversation + b"]", conversation * 2),
         ),
         _of_json(
-            "search arguments", lambda v: parse_search_request(_object(v)), ARGUMENTS
+            "search arguments",
+            lambda v: parse_search_request(_object(v)),
+            ARGUMENTS,
         ),
         _of_json(
-            "context arguments", lambda v: parse_context_request(_object(v)), CONTEXT
+            "context arguments",
+            lambda v: parse_context_request(_object(v)),
+            CONTEXT,
         ),
         _of_json(
             "direct call",
@@ -491,14 +516,18 @@ def _inputs() -> list[Parser]:
             {"workspaceId": "acme", "agentId": "support", **ARGUMENTS},
             DIRECT,
         ),
-        _of_json("gateway call", lambda event: _tool(event, GATEWAY), ARGUMENTS),
+        _of_json(
+            "gateway call", lambda event: _tool(event, GATEWAY), ARGUMENTS
+        ),
         _of_json(
             "gateway headers",
             _headers,
             {"x-varve-workspace": "acme", "x-varve-agent": "support"},
         ),
         _of_json("Bedrock call", _tool, BEDROCK, OPENAPI),
-        _of_text("path id", lambda text: path_id(text, "id"), "acme", "a.b_c-1"),
+        _of_text(
+            "path id", lambda text: path_id(text, "id"), "acme", "a.b_c-1"
+        ),
         _of_text(
             "reference",
             lambda text: reference(text, "id"),
@@ -514,7 +543,9 @@ def _inputs() -> list[Parser]:
             "2026-11-21",
         ),
         *(
-            _of_text(f"{g} period", lambda t, g=g: Period.parse(t, g).days, label)
+            _of_text(
+                f"{g} period", lambda t, g=g: Period.parse(t, g).days, label
+            )
             for g, label in LABELS
         ),
         _of_text("retention", Limit.parse, "30 days", "1 year"),
@@ -538,7 +569,10 @@ def _queues() -> list[Parser]:
         tuple(embedded(a_record())),
         settles,
     )
-    operations = (an_operation(), an_operation("Porto", op="UPDATE", replaces="Lisbon"))
+    operations = (
+        an_operation(),
+        an_operation("Porto", op="UPDATE", replaces="Lisbon"),
+    )
     writes = [
         lambda queue: send_records(records, queue=queue, objects=objects),
         lambda queue: send_triples(
@@ -554,13 +588,19 @@ def _queues() -> list[Parser]:
         ),
     ]
     told = IngestMessage(
-        parse_conversation(CONVERSATION), tuple(a_conversation("hi").messages), MORNING
+        parse_conversation(CONVERSATION),
+        tuple(a_conversation("hi").messages),
+        MORNING,
     )
     work = SummarizePeriod(scope, DAY, MORNING)
-    clean = CleanAgent(scope, (expiry_key(MORNING, scope, Grain.DAILY),), MORNING)
+    clean = CleanAgent(
+        scope, (expiry_key(MORNING, scope, Grain.DAILY),), MORNING
+    )
     return [
         _on_queue(
-            "write message", lambda d: _apply(read_write(d, objects=objects)), *writes
+            "write message",
+            lambda d: _apply(read_write(d, objects=objects)),
+            *writes,
         ),
         _on_queue(
             "ingest message",
@@ -586,7 +626,11 @@ def _queues() -> list[Parser]:
                 }
             ).encode(),
         ),
-        Parser("dead letter", _shown_letter, (b'{"type": "records", "records": []}',)),
+        Parser(
+            "dead letter",
+            _shown_letter,
+            (b'{"type": "records", "records": []}',),
+        ),
     ]
 
 
@@ -601,7 +645,9 @@ def _apply(message: Any) -> Any:
     if isinstance(message, WriteRecords):
         with TemporaryDirectory() as root:
             records = LanceRecords(root, local_objects(Path(root)))
-            records.upsert(message.scope, message.grain, message.records, message.model)
+            records.upsert(
+                message.scope, message.grain, message.records, message.model
+            )
     return message
 
 
@@ -621,9 +667,12 @@ def _replies() -> list[Parser]:
 def _manifest_of_a_table() -> bytes:
     with TemporaryDirectory() as root:
         records = LanceRecords(root, local_objects(Path(root)))
-        records.upsert(ACME, Grain.WORKING, embedded(a_record()), f"words:{DIMENSIONS}")
+        records.upsert(
+            ACME, Grain.WORKING, embedded(a_record()), f"words:{DIMENSIONS}"
+        )
         return max(
-            Path(root).rglob("*.manifest"), key=lambda path: path.stat().st_size
+            Path(root).rglob("*.manifest"),
+            key=lambda path: path.stat().st_size,
         ).read_bytes()
 
 
@@ -635,7 +684,9 @@ def _objects() -> list[Parser]:
     facts = f"graphs/{ACME}/facts.parquet"
     return [
         Parser(
-            "config.json", parse_workspace_config, (json.dumps(CONFIG).encode(), b"{}")
+            "config.json",
+            parse_workspace_config,
+            (json.dumps(CONFIG).encode(), b"{}"),
         ),
         _stored(
             "timeline",
@@ -670,7 +721,10 @@ def _objects() -> list[Parser]:
             _profile(),
         ),
         _stored(
-            "facts.parquet", facts, lambda o: ParquetGraph(o).triples(ACME), _triples()
+            "facts.parquet",
+            facts,
+            lambda o: ParquetGraph(o).triples(ACME),
+            _triples(),
         ),
         Parser("manifest", _manifest, (_manifest_of_a_table(),)),
     ]

@@ -79,14 +79,18 @@ def plain(
     size = sum(len(lane) for lane in lanes)
     found = {
         form: sum(
-            stem in c for lane in known for c in lane.counts for stem in stems(form)
+            stem in c
+            for lane in known
+            for c in lane.counts
+            for stem in stems(form)
         )
         for form in forms
     }
     told = {form: _idf(count, size) for form, count in found.items()}
     focus = [form for form in forms if form not in names] or list(forms)
     rows: dict[str, list[float]] = {
-        name: [] for name in ("turn", "kin", "kind", "cosine", "session", "reply")
+        name: []
+        for name in ("turn", "kin", "kind", "cosine", "session", "reply")
     }
     most, spots = 0.0, []
     for lane in known:
@@ -104,7 +108,9 @@ def plain(
         asked = [max(turn[r] for r in seat) * any("?" in columns.contents[r] for r in seat)
                  for seat in lane.seats]  # fmt: skip
         sums = {
-            form: [sum(lane.most(q, form) for q in near) for near in lane.around]
+            form: [
+                sum(lane.most(q, form) for q in near) for near in lane.around
+            ]
             for form in forms
         }
         for row in np.flatnonzero(columns.admitted(where)).tolist():
@@ -117,11 +123,14 @@ def plain(
             rows["kind"].append(sum(has) / max(1, len(has)))
             everywhere = sum(told[form] for form in focus) or 1.0
             rows["kin"].append(
-                sum(told[form] for form in focus if sums[form][place]) / everywhere
+                sum(told[form] for form in focus if sums[form][place])
+                / everywhere
             )
             spread = max(math.sqrt(1e-6), float(np.linalg.norm(about[row])))
             rows["cosine"].append(float(about[row] @ centred) / spread)
-            rows["reply"].append(asked[place - 1] if place - 1 in near else 0.0)
+            rows["reply"].append(
+                asked[place - 1] if place - 1 in near else 0.0
+            )
     rows["turn"] = [x / (most or 1.0) for x in rows["turn"]]
     rows["reply"] = [x / (most or 1.0) for x in rows["reply"]]
     rows["cosine"] = _spread(rows["cosine"])
@@ -130,7 +139,9 @@ def plain(
     for lane, row in spots:
         if lane.repeats_a_turn(row):
             scores[id(lane), row] = 0.0
-    rows["session"] = _spread([_best_passage(lane, row, scores) for lane, row in spots])
+    rows["session"] = _spread(
+        [_best_passage(lane, row, scores) for lane, row in spots]
+    )
     return rows
 
 
@@ -148,7 +159,9 @@ def _best_passage(
         place: max(scores.get((id(lane), r), 0.0) for r in lane.seats[place])
         for place in own
     }
-    return max(sum(best.get(place + by, 0.0) for by in (-1, 0, 1)) for place in own)
+    return max(
+        sum(best.get(place + by, 0.0) for by in (-1, 0, 1)) for place in own
+    )
 
 
 def _spread(values: list[float]) -> list[float]:

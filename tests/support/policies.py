@@ -39,7 +39,11 @@ def _read_roles() -> dict[str, tuple[Statement, ...]]:
 
 def session_statements(scope: Scope, *roles: str) -> list[Statement]:
     """Return the statements of an agent's session, of the given roles or of all."""
-    return [_fill(it, scope) for name in roles or ROLES for it in _read_roles()[name]]
+    return [
+        _fill(it, scope)
+        for name in roles or ROLES
+        for it in _read_roles()[name]
+    ]
 
 
 def _fill(value: Any, scope: Scope) -> Any:
@@ -58,13 +62,17 @@ def _fill(value: Any, scope: Scope) -> Any:
 def _substitute(text: str, scope: Scope) -> str:
     for tag, id_ in tags_of(scope).items():
         # Fn::Sub turns ${!x} into ${x}.
-        text = text.replace("${!", "${").replace(f"${{aws:PrincipalTag/{tag}}}", id_)
+        text = text.replace("${!", "${").replace(
+            f"${{aws:PrincipalTag/{tag}}}", id_
+        )
     text = text.replace("${Bucket.Arn}", "arn:aws:s3:::{bucket}")
     assert "${" not in text
     return text
 
 
-def allows(statements: Iterable[Statement], kind: str, bucket: str, key: str) -> bool:
+def allows(
+    statements: Iterable[Statement], kind: str, bucket: str, key: str
+) -> bool:
     """Return whether a GET, HEAD, PUT or DELETE of the key, or a LIST of the prefix, is allowed."""
     if kind in {"LIST", "FOLDERS"}:
         return any(_lists(statement, key) for statement in statements)
@@ -93,7 +101,11 @@ def reaches(statements: Iterable[Statement], bucket: str, key: str) -> bool:
 
 
 def _lists(statement: Statement, prefix: str) -> bool:
-    patterns = statement.get("Condition", {}).get("StringLike", {}).get("s3:prefix", [])
+    patterns = (
+        statement.get("Condition", {})
+        .get("StringLike", {})
+        .get("s3:prefix", [])
+    )
     return "s3:ListBucket" in _as_list(statement["Action"]) and any(
         _matches(it, prefix) for it in _as_list(patterns)
     )
@@ -107,14 +119,18 @@ def _matches(pattern: str, text: str) -> bool:
 @cache  # two hundred tenants have more patterns than `re` keeps
 def _compile(pattern: str) -> re.Pattern[str]:
     parts = {"*": ".*", "?": "."}
-    return re.compile("".join(parts.get(c, re.escape(c)) for c in pattern), re.DOTALL)
+    return re.compile(
+        "".join(parts.get(c, re.escape(c)) for c in pattern), re.DOTALL
+    )
 
 
 def _as_list(value: Any) -> list[str]:
     return value if isinstance(value, list) else [value]
 
 
-def role_documents(*, scoped: bool = False, bucket: str = "memory") -> dict[str, Any]:
+def role_documents(
+    *, scoped: bool = False, bucket: str = "memory"
+) -> dict[str, Any]:
     """Return the policy of every role of the template as IAM would receive it.
 
     References become ARNs of example resources; the bucket is `bucket`. With `scoped`,
@@ -147,11 +163,15 @@ def _concrete(value: Any, scoped: bool, bucket: str) -> Any:
         return value
     if "Fn::If" in value:
         condition, yes, no = value["Fn::If"]
-        holds = {"IsUnscoped": not scoped, "IsScoped": scoped}.get(condition, True)
+        holds = {"IsUnscoped": not scoped, "IsScoped": scoped}.get(
+            condition, True
+        )
         return _concrete(yes if holds else no, scoped, bucket)
     if "Ref" in value or "Fn::GetAtt" in value or "Fn::Sub" in value:
         return _example_arn(value, bucket)
-    return {name: _concrete(inner, scoped, bucket) for name, inner in value.items()}
+    return {
+        name: _concrete(inner, scoped, bucket) for name, inner in value.items()
+    }
 
 
 def _example_arn(reference: dict[str, Any], bucket: str) -> str | None:
@@ -168,7 +188,11 @@ def _example_arn(reference: dict[str, Any], bucket: str) -> str | None:
 
 
 def _example_text(text: str, bucket: str) -> str:
-    constants = {"Partition": "aws", "Region": "us-east-1", "AccountId": _ACCOUNT}
+    constants = {
+        "Partition": "aws",
+        "Region": "us-east-1",
+        "AccountId": _ACCOUNT,
+    }
     for name, value in constants.items():
         text = text.replace(f"${{AWS::{name}}}", value)
     text = text.replace("${Bucket.Arn}", f"arn:aws:s3:::{bucket}")
@@ -189,6 +213,9 @@ _EXAMPLES = {
 if __name__ == "__main__":
     print(
         json.dumps(
-            {"unscoped": role_documents(), "scoped": role_documents(scoped=True)}
+            {
+                "unscoped": role_documents(),
+                "scoped": role_documents(scoped=True),
+            }
         )
     )

@@ -119,7 +119,9 @@ class Poller:
         return self._handle(mapping, batch) if batch else None
 
     def quiet(self) -> bool:
-        return not any(sum(self.depth(mapping.queue)) for mapping in self.mappings)
+        return not any(
+            sum(self.depth(mapping.queue)) for mapping in self.mappings
+        )
 
     def depth(self, queue: str) -> tuple[int, int, int]:
         """Messages of a queue that are waiting, in flight and delayed."""
@@ -128,7 +130,9 @@ class Poller:
         reply = self._sqs.get_queue_attributes(
             QueueUrl=self._queue(queue).url, AttributeNames=wanted
         )
-        waiting, in_flight, late = (int(reply["Attributes"][name]) for name in wanted)
+        waiting, in_flight, late = (
+            int(reply["Attributes"][name]) for name in wanted
+        )
         return waiting, in_flight, late
 
     def depths(self) -> dict[str, tuple[int, int, int]]:
@@ -136,7 +140,12 @@ class Poller:
         return {queue: self.depth(queue) for queue in self.stack.queues}
 
     def send(
-        self, queue: str, body: str, group: str, deduplication: str, **attributes: str
+        self,
+        queue: str,
+        body: str,
+        group: str,
+        deduplication: str,
+        **attributes: str,
     ) -> None:
         """Put a message on a queue from outside: garbage, or somebody's replay."""
         fields = {
@@ -166,7 +175,9 @@ class Poller:
         """Everything off a queue, in order, as event records."""
         taken: list[Record] = []
         for _ in range(self.depth(queue)[0]):
-            for message in self._receive_up_to(self._queue(queue), FIFO_BATCH_LIMIT):
+            for message in self._receive_up_to(
+                self._queue(queue), FIFO_BATCH_LIMIT
+            ):
                 self._delete(self._queue(queue), message)
                 taken.append(record(message, self._queue(queue)))
         return taken
@@ -184,7 +195,9 @@ class Poller:
 
     def _handle(self, mapping: EventSource, batch: list[Message]) -> Delivery:
         queue = self._queue(mapping.queue)
-        delivery = self._deliver(mapping, [record(message, queue) for message in batch])
+        delivery = self._deliver(
+            mapping, [record(message, queue) for message in batch]
+        )
         if self.deliver_twice:
             delivery = self._deliver_again(mapping, delivery)
         for message in batch:
@@ -193,15 +206,27 @@ class Poller:
         return delivery
 
     def _deliver(
-        self, mapping: EventSource, records: list[Record], *, repeated: bool = False
+        self,
+        mapping: EventSource,
+        records: list[Record],
+        *,
+        repeated: bool = False,
     ) -> Delivery:
         delivery = Delivery(
-            mapping.queue, mapping.function, records, frozenset(), repeated=repeated
+            mapping.queue,
+            mapping.function,
+            records,
+            frozenset(),
+            repeated=repeated,
         )
         try:
-            answer = self.functions[mapping.function].invoke({"Records": records})
+            answer = self.functions[mapping.function].invoke(
+                {"Records": records}
+            )
             failed = (
-                failures(answer, records) if mapping.reports_failures else frozenset()
+                failures(answer, records)
+                if mapping.reports_failures
+                else frozenset()
             )
             delivery = replace(delivery, failed=failed)
         except FunctionError as error:
@@ -209,7 +234,9 @@ class Poller:
         self.deliveries.append(delivery)
         return delivery
 
-    def _deliver_again(self, mapping: EventSource, first: Delivery) -> Delivery:
+    def _deliver_again(
+        self, mapping: EventSource, first: Delivery
+    ) -> Delivery:
         done = [
             record
             for record in first.records
@@ -222,7 +249,9 @@ class Poller:
 
     def _receive(self, mapping: EventSource) -> list[Message]:
         queue = self._queue(mapping.queue)
-        batch = self._receive_up_to(queue, min(mapping.batch_size, FIFO_BATCH_LIMIT))
+        batch = self._receive_up_to(
+            queue, min(mapping.batch_size, FIFO_BATCH_LIMIT)
+        )
         fitting = _within_payload(batch, queue)
         for message in batch[len(fitting) :]:
             self._give_back(queue, message)
@@ -264,8 +293,12 @@ class Poller:
         return self.stack.queues[logical_id]
 
     def _report(self, deliveries: list[Delivery], rounds: int) -> str:
-        lines = [f"not quiet after {rounds} rounds; (waiting, in flight, delayed):"]
-        lines += [f"  {queue}: {depth}" for queue, depth in self.depths().items()]
+        lines = [
+            f"not quiet after {rounds} rounds; (waiting, in flight, delayed):"
+        ]
+        lines += [
+            f"  {queue}: {depth}" for queue, depth in self.depths().items()
+        ]
         failed = [delivery for delivery in deliveries if delivery.failed]
         lines += [
             f"  {each.function}: {len(each.failed)} of {len(each.records)}: {each.error}"
@@ -291,7 +324,9 @@ def record(message: Message, queue: Queue) -> Record:
 
 
 def _attribute(value: Mapping[str, Any]) -> dict[str, Any]:
-    text = {"stringValue": value["StringValue"]} if "StringValue" in value else {}
+    text = (
+        {"stringValue": value["StringValue"]} if "StringValue" in value else {}
+    )
     return {
         **text,
         "stringListValues": [],
@@ -316,7 +351,9 @@ def failures(answer: Any, records: list[Record]) -> frozenset[str]:
     """The ids that a partial batch response returns; for Lambda a malformed one means all of them."""
     if not answer or not answer.get("batchItemFailures"):
         return frozenset()
-    named = [item.get("itemIdentifier") for item in answer["batchItemFailures"]]
+    named = [
+        item.get("itemIdentifier") for item in answer["batchItemFailures"]
+    ]
     known = _ids(records)
     return frozenset(named) if all(name in known for name in named) else known
 

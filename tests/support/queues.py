@@ -21,7 +21,10 @@ from varve.ports.queues import Delivery
 def sqs_server() -> Iterator[Any]:
     """A client of a server that is this process's AWS until the block ends."""
     with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": server.endpoint}.items():
+        for name, value in {
+            **CREDENTIALS,
+            "AWS_ENDPOINT_URL": server.endpoint,
+        }.items():
             patch.setenv(name, value)
         client = boto3.client("sqs")
         yield client
@@ -31,14 +34,18 @@ def sqs_server() -> Iterator[Any]:
 @contextmanager
 def fifo_queue(sqs: Any, name: str, max_receives: int) -> Iterator[SqsQueue]:
     """A FIFO queue whose messages go to `….dead.fifo` after so many receives."""
-    sqs.create_queue(QueueName=f"{name}-dead.fifo", Attributes={"FifoQueue": "true"})
+    sqs.create_queue(
+        QueueName=f"{name}-dead.fifo", Attributes={"FifoQueue": "true"}
+    )
     policy = {
         "deadLetterTargetArn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}-dead.fifo",
         "maxReceiveCount": max_receives,
     }
     attributes = {"FifoQueue": "true", "RedrivePolicy": json.dumps(policy)}
     made = SqsQueue(
-        sqs.create_queue(QueueName=f"{name}.fifo", Attributes=attributes)["QueueUrl"]
+        sqs.create_queue(QueueName=f"{name}.fifo", Attributes=attributes)[
+            "QueueUrl"
+        ]
     )
     yield made
     made.client.close()

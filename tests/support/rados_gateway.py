@@ -149,13 +149,29 @@ class RadosGateway:
         for name in ("client.admin", "mgr.x", "osd.0", "client.rgw"):
             _run("ceph-authtool", keyring, "--gen-key", "-n", name, *ALL_CAPS)
         _run(
-            "monmaptool", "--create", "--add", "a", self._monitor, "--fsid", fsid, map_
+            "monmaptool",
+            "--create",
+            "--add",
+            "a",
+            self._monitor,
+            "--fsid",
+            fsid,
+            map_,
         )
         self._run(
-            "ceph-mon", "--mkfs", "-i", "a", "--monmap", map_, "--keyring", keyring
+            "ceph-mon",
+            "--mkfs",
+            "-i",
+            "a",
+            "--monmap",
+            map_,
+            "--keyring",
+            keyring,
         )
         self._start("ceph-mon", "-i", "a")
-        self._run("ceph", "--connect-timeout", str(PATIENCE_SECONDS), "mon", "stat")
+        self._run(
+            "ceph", "--connect-timeout", str(PATIENCE_SECONDS), "mon", "stat"
+        )
         self._start("ceph-mgr", "-i", "x")
 
     def _stores(self) -> None:
@@ -163,7 +179,9 @@ class RadosGateway:
         self._run("ceph", "osd", "new", osd)
         self._run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd)
         self._start("ceph-osd", "-i", "0")
-        self._until("osd is up", lambda: b"1 up" in self._run("ceph", "osd", "stat"))
+        self._until(
+            "osd is up", lambda: b"1 up" in self._run("ceph", "osd", "stat")
+        )
 
     def _gateway(self) -> None:
         self._start("radosgw", "-n", "client.rgw")
@@ -184,7 +202,9 @@ class RadosGateway:
 
     def _answers(self) -> bool:
         try:
-            with build_opener(ProxyHandler({})).open(self.endpoint, timeout=5) as reply:
+            with build_opener(ProxyHandler({})).open(
+                self.endpoint, timeout=5
+            ) as reply:
                 return reply.status == 200
         except (URLError, OSError):
             return False
@@ -196,7 +216,13 @@ class RadosGateway:
         """In the foreground, so that they are this process's children and end with it."""
         given = [
             str(part)
-            for part in (command[0], "-c", self._home / "ceph.conf", "-f", *command[1:])
+            for part in (
+                command[0],
+                "-c",
+                self._home / "ceph.conf",
+                "-f",
+                *command[1:],
+            )
         ]
         with Path(os.devnull).open("wb") as nowhere:
             self._daemons.append(
@@ -226,7 +252,9 @@ class RadosGateway:
 
 def _run(*command: object) -> bytes:
     done = subprocess.run(
-        [str(part) for part in command], capture_output=True, timeout=PATIENCE_SECONDS
+        [str(part) for part in command],
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
     )
     if done.returncode:
         raise RuntimeError(
@@ -245,7 +273,9 @@ SUITES = (
     "objects", "records", "replica", "lance_upkeep", "lance_vectors", "stores", "graph", "profiles",
     "concurrent_writers", "purge_beside_writers", "concurrent_callers", "roles",
 )  # fmt: skip
-WITHOUT = "ignores_if_none_match or a_missing_right or wants_tags_without_quotes"
+WITHOUT = (
+    "ignores_if_none_match or a_missing_right or wants_tags_without_quotes"
+)
 """Tests with servers of their own."""
 
 
@@ -268,7 +298,15 @@ def main() -> int:
             "VARVE_TEST_IAM": gateway.endpoint,
         }
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-k", f"not ({WITHOUT})", *suites],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-k",
+                f"not ({WITHOUT})",
+                *suites,
+            ],
             env=given,
         ).returncode
 

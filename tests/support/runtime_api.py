@@ -26,9 +26,7 @@ from tests.support.loopback import (
 
 API = "/2018-06-01/runtime"
 PAYLOAD_LIMIT = 6 * 1024 * 1024  # of a synchronous request and of its answer
-SECRET = (
-    "rehearsal-secret-access-key"  # distinct, so that tests can look for it in logs
-)
+SECRET = "rehearsal-secret-access-key"  # distinct, so that tests can look for it in logs
 INIT_LIMIT = 60.0  # generous: a loaded laptop is slower than Lambda; tests that measure init say so themselves  # noqa: E501
 
 
@@ -61,7 +59,9 @@ class Invocation:
             "Lambda-Runtime-Trace-Id": "Root=1-00000000-000000000000000000000000;Sampled=0",
         }
         if self.client_context is not None:
-            headers["Lambda-Runtime-Client-Context"] = json.dumps(self.client_context)
+            headers["Lambda-Runtime-Client-Context"] = json.dumps(
+                self.client_context
+            )
         return headers
 
 
@@ -87,7 +87,8 @@ class RuntimeApi(LoopbackServer):
             if not self._changed.wait_for(self._settled, timeout):
                 raise TimeoutError
             outcome = self._outcome or _raiser(
-                self._init_error or FunctionError("Runtime.ExitError", "closed")
+                self._init_error
+                or FunctionError("Runtime.ExitError", "closed")
             )
         return outcome()
 
@@ -98,7 +99,8 @@ class RuntimeApi(LoopbackServer):
                 lambda: self._asked or self._settled(), timeout
             ):
                 raise FunctionError(
-                    "Sandbox.Timedout", f"not ready after {timeout:.0f} seconds"
+                    "Sandbox.Timedout",
+                    f"not ready after {timeout:.0f} seconds",
                 )
             if self._init_error:
                 raise self._init_error
@@ -121,14 +123,20 @@ class RuntimeApi(LoopbackServer):
         super().close()
 
     def _settled(self) -> bool:
-        return self._outcome is not None or self._init_error is not None or self._closed
+        return (
+            self._outcome is not None
+            or self._init_error is not None
+            or self._closed
+        )
 
     def next_invocation(self) -> Invocation | None:
         """Block until there is an event; None once the server closes."""
         with self._changed:
             self._asked = True
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._waiting is not None or self._closed)
+            self._changed.wait_for(
+                lambda: self._waiting is not None or self._closed
+            )
             self._current, self._waiting = self._waiting, None
             return self._current
 
@@ -190,10 +198,13 @@ class _RuntimeHandler(LoopbackHandler):
             return self.answer_json(202, {"status": "OK"})
         _, _, rest = self.path.partition(f"{API}/invocation/")
         invocation_id, _, verb = rest.partition("/")
-        outcome = _response(body) if verb == "response" else _raiser(_reported(body))
+        outcome = (
+            _response(body) if verb == "response" else _raiser(_reported(body))
+        )
         known = self.api.settle(invocation_id, outcome)
         return self.answer_json(
-            202 if known else 400, {"status": "OK" if known else "InvalidRequestID"}
+            202 if known else 400,
+            {"status": "OK" if known else "InvalidRequestID"},
         )
 
 
@@ -274,10 +285,15 @@ class LambdaProcess:
     @property
     def logs(self) -> str:
         """Everything that any start of the process wrote to stdout and stderr, up to now."""
-        return self._log.read_text(errors="replace") if self._log.exists() else ""
+        return (
+            self._log.read_text(errors="replace") if self._log.exists() else ""
+        )
 
     def _call(
-        self, payload: bytes, client_context: Mapping[str, Any] | None, timeout: float
+        self,
+        payload: bytes,
+        client_context: Mapping[str, Any] | None,
+        timeout: float,
     ) -> Any:
         assert self._api is not None
         deadline = int((time.time() + timeout) * 1000)
@@ -288,12 +304,16 @@ class LambdaProcess:
         except TimeoutError:
             self.kill()
             raise FunctionError(
-                "Sandbox.Timedout", f"Task timed out after {timeout:.2f} seconds"
+                "Sandbox.Timedout",
+                f"Task timed out after {timeout:.2f} seconds",
             ) from None
 
     def _launch(self) -> RuntimeApi:
         self._api = RuntimeApi(self._arn)
-        environment = {**self.environment, "AWS_LAMBDA_RUNTIME_API": self._api.address}
+        environment = {
+            **self.environment,
+            "AWS_LAMBDA_RUNTIME_API": self._api.address,
+        }
         with self._log.open("ab") as log:
             self._process = _spawn(
                 [str(self.python), "-m", "awslambdaric", self.handler],
@@ -302,7 +322,9 @@ class LambdaProcess:
                 log,
             )
         self.starts += 1
-        Thread(target=_watch, args=(self._process, self._api), daemon=True).start()
+        Thread(
+            target=_watch, args=(self._process, self._api), daemon=True
+        ).start()
         return self._api
 
     def _clear(self) -> None:
@@ -316,7 +338,10 @@ class LambdaProcess:
 
 
 def _spawn(
-    command: list[str], cwd: Path, environment: Mapping[str, str], log: IO[bytes]
+    command: list[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    log: IO[bytes],
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command,
@@ -330,7 +355,11 @@ def _spawn(
 
 def _watch(process: subprocess.Popen[bytes], api: RuntimeApi) -> None:
     status = process.wait()
-    api.fail(FunctionError("Runtime.ExitError", f"Runtime exited with status {status}"))
+    api.fail(
+        FunctionError(
+            "Runtime.ExitError", f"Runtime exited with status {status}"
+        )
+    )
 
 
 def _lambda_environment(

@@ -33,7 +33,10 @@ def s3_server(bucket: str) -> Iterator[str]:
             opened.callback(server.stop)
             endpoint = server.endpoint
         patch = opened.enter_context(pytest.MonkeyPatch.context())
-        for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}.items():
+        for name, value in {
+            **CREDENTIALS,
+            "AWS_ENDPOINT_URL": endpoint,
+        }.items():
             patch.setenv(name, value)
         _make_empty(bucket)
         yield endpoint
@@ -42,7 +45,9 @@ def s3_server(bucket: str) -> Iterator[str]:
 def _make_empty(bucket: str) -> None:
     client = boto3.client("s3")
     client.create_bucket(Bucket=bucket)
-    for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
+    for page in client.get_paginator("list_objects_v2").paginate(
+        Bucket=bucket
+    ):
         for found in page.get("Contents", []):
             client.delete_object(Bucket=bucket, Key=found["Key"])
     client.close()

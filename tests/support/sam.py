@@ -22,7 +22,9 @@ from samtranslator.yaml_helper import yaml_parse
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 DEPLOYED = Path(__file__).parents[1] / "unit" / "deployed.json"
 LANGUAGE_EXTENSIONS = "AWS::LanguageExtensions"
-PLACEHOLDER_IMAGE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/varve:placeholder"
+PLACEHOLDER_IMAGE = (
+    "123456789012.dkr.ecr.us-east-1.amazonaws.com/varve:placeholder"
+)
 VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 
 Template = dict[str, Any]
@@ -41,12 +43,16 @@ def expand_loops(template: Template) -> Template:
     read are gone from the result.
     """
     linted = LintedTemplate(None, copy.deepcopy(template), ["us-east-1"])
-    linted.template = template  # cfn-lint sorts the conditions of the one it is given
+    linted.template = (
+        template  # cfn-lint sorts the conditions of the one it is given
+    )
     matches, expanded = Transform().transforms[LANGUAGE_EXTENSIONS](linted)
     if matches:
         raise ValueError(f"the template's loops cannot be expanded: {matches}")
     result: Template = _fold_constants(expanded)
-    transforms = [it for it in result["Transform"] if it != LANGUAGE_EXTENSIONS]
+    transforms = [
+        it for it in result["Transform"] if it != LANGUAGE_EXTENSIONS
+    ]
     (result["Transform"],) = transforms
     if "Fn::FindInMap" not in json.dumps(result):
         result.pop("Mappings", None)
@@ -70,7 +76,9 @@ def _fold_constants(value: Any) -> Any:
 def _substitute(text: str, variables: Mapping[str, Any]) -> Any:
     for name, value in variables.items():
         if not isinstance(value, str):
-            raise ValueError(f"the variable {name} of {text!r} is not constant")
+            raise ValueError(
+                f"the variable {name} of {text!r} is not constant"
+            )
         text = text.replace(f"${{{name}}}", value)
     if VARIABLE.search(text):
         return {"Fn::Sub": text}
@@ -104,11 +112,15 @@ def functions(template: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the functions by logical id, of a SAM template or of a translated one."""
     types = ("AWS::Serverless::Function", "AWS::Lambda::Function")
     return {
-        name: it for name, it in template["Resources"].items() if it["Type"] in types
+        name: it
+        for name, it in template["Resources"].items()
+        if it["Type"] in types
     }
 
 
-def of_type(template: Mapping[str, Any], type_name: str) -> dict[str, dict[str, Any]]:
+def of_type(
+    template: Mapping[str, Any], type_name: str
+) -> dict[str, dict[str, Any]]:
     """Return the properties of every resource of one type, by logical id."""
     return {
         name: it.get("Properties", {})
@@ -124,7 +136,8 @@ def print_deployed(stack: Template) -> str:
         text = json.dumps(content)
         if isinstance(content, dict):
             rows = {
-                key: json.dumps(row, sort_keys=True) for key, row in content.items()
+                key: json.dumps(row, sort_keys=True)
+                for key, row in content.items()
             }
             text = _join_lines(rows)
         sections[section] = text

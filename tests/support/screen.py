@@ -44,7 +44,9 @@ def open_screen(
 ) -> Iterator[Screen]:
     """Give standard output and error to a terminal; it is read when the block ends."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    fcntl.ioctl(
+        theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0)
+    )
     screen = Screen()
     reader = threading.Thread(target=_read, args=(ours, screen))
     reader.start()

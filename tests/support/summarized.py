@@ -15,14 +15,22 @@ from tests.support.builders import (
 )
 from tests.support.traffic import ScriptedSummarizer
 from tests.support.usecase_drivers import run_summarize, run_write_now
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.record import MemoryType, Record
 from varve.domain.summary import PeriodPart, Summary
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, send_records
 from varve.usecases.ledger import Ledger
-from varve.usecases.summarize import MAX_CALLS, SummarizeOutcome, SummaryOutcome
+from varve.usecases.summarize import (
+    MAX_CALLS,
+    SummarizeOutcome,
+    SummaryOutcome,
+)
 
 DAY, WEEK = Period.parse("2026-03-02"), Period.parse("2026-W10")
 PYRAMID = [Period.of_day(DAY.days[0], grain) for grain in SUMMARY_GRAINS]
@@ -38,7 +46,10 @@ class Agent:
             InMemoryObjects(),
             RecordingQueue(),
         )
-        self.ledger, self.summarizer = Ledger(self.objects), ScriptedSummarizer()
+        self.ledger, self.summarizer = (
+            Ledger(self.objects),
+            ScriptedSummarizer(),
+        )
         self.stores = stores_over(self.records, InMemoryGraph(), self.objects)
         self.config = WorkspaceConfig.model_validate(config)
         self.embedder: Any = WordEmbedder()

@@ -23,7 +23,13 @@ from varve.adapters.in_memory import (
     InMemoryObjects,
     InMemoryRecords,
 )
-from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso, parse_instant
+from varve.domain.calendar import (
+    SUMMARY_GRAINS,
+    Grain,
+    Period,
+    iso,
+    parse_instant,
+)
 from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Retryable
 from varve.domain.extraction import Batch, Extraction, Fact
@@ -93,7 +99,9 @@ class CountingObjects(InMemoryObjects):
     def folders(self, prefix: str) -> Sequence[str]:
         self._count("folders", prefix)
         rests = (key.removeprefix(prefix + "/") for key in self._below(prefix))
-        return sorted({rest.partition("/")[0] for rest in rests if "/" in rest})
+        return sorted(
+            {rest.partition("/")[0] for rest in rests if "/" in rest}
+        )
 
     def forget_calls(self) -> None:
         """Start counting anew."""
@@ -128,7 +136,9 @@ class HashEmbedder:
             for text in texts
         ]
         vectors = [row.astype(np.float32) for row in rows]
-        return [vector / np.float32(np.linalg.norm(vector)) for vector in vectors]
+        return [
+            vector / np.float32(np.linalg.norm(vector)) for vector in vectors
+        ]
 
 
 class StatementExtractor:
@@ -138,7 +148,9 @@ class StatementExtractor:
 
     def extract(self, batch: Batch) -> Extraction:
         said = [
-            u for u in batch.utterances if u.role == "user" and not u.text.endswith("?")
+            u
+            for u in batch.utterances
+            if u.role == "user" and not u.text.endswith("?")
         ]
         return Extraction(
             tuple(
@@ -167,11 +179,15 @@ class ScriptedSummarizer:
                 for s in task.sources
             )
         )
-        words = {word.strip(".,:?") for s in task.sources for word in s.text.split()}
+        words = {
+            word.strip(".,:?") for s in task.sources for word in s.text.split()
+        }
         text = f"{len(task.sources)} sources, read as {read[:16]}"
         return Summary(
             text=text[: 4 * task.budget],
-            people=tuple(sorted(w for w in words if w.istitle() and len(w) > 3))[:5],
+            people=tuple(
+                sorted(w for w in words if w.istitle() and len(w) > 3)
+            )[:5],
             topics=tuple(sorted(words & set(THINGS.split()))),
         )
 
@@ -182,7 +198,12 @@ class FlakySummarizer:
     def __init__(
         self, inner: ScriptedSummarizer, rng: random.Random, one_in: float
     ) -> None:
-        self.name, self._inner, self._rng, self.one_in = inner.name, inner, rng, one_in
+        self.name, self._inner, self._rng, self.one_in = (
+            inner.name,
+            inner,
+            rng,
+            one_in,
+        )
         self.failed = 0
 
     def summarize(self, task: SummaryTask) -> Summary:
@@ -218,14 +239,22 @@ class WatchedRecords:
         return getattr(self._inner, name)
 
     def upsert(
-        self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str
+        self,
+        scope: Scope,
+        grain: Grain,
+        records: Sequence[EmbeddedRecord],
+        model: str,
     ) -> Written:
         if self.fails():
             raise Retryable("storage: down")
         if isinstance(grain, Grain):
             for record in (embedded.record for embedded in records):
                 made_of = set(
-                    zip(record.source_ids, record.source_fingerprints, strict=False)
+                    zip(
+                        record.source_ids,
+                        record.source_fingerprints,
+                        strict=False,
+                    )
                 )
                 summaries = self._summed_up.setdefault(
                     (scope, Period(grain, record.period)), {}
@@ -234,7 +263,9 @@ class WatchedRecords:
         written: Written = self._inner.upsert(scope, grain, records, model)
         return written
 
-    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
+    def delete_periods(
+        self, scope: Scope, grain: Grain, labels: Sequence[str]
+    ) -> int:
         config = self._config(scope.workspace)
         for label in sorted({*labels} & {*self.periods(scope, grain)}):
             period = Period(calendar_of(grain), label)
@@ -244,7 +275,8 @@ class WatchedRecords:
                 self.too_young.append((scope, period))
             if isinstance(grain, Grain):  # experience is summed up nowhere
                 self.unsealed += [
-                    (scope, period, id_) for id_ in self._missing_above(scope, period)
+                    (scope, period, id_)
+                    for id_ in self._missing_above(scope, period)
                 ]
         count = self._inner.delete_periods(scope, grain, labels)
         self.deleted += count
@@ -257,7 +289,9 @@ class WatchedRecords:
             return []
         known = set().union(*self._summed_up.get((scope, parent), {}).values())
         records = self.in_period(scope, period.grain, period.label)
-        return [r.id for r in records if (r.id, r.fingerprint[:16]) not in known]
+        return [
+            r.id for r in records if (r.id, r.fingerprint[:16]) not in known
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +315,9 @@ ROUGH = Trouble(twice=0.15, held=0.1, missed=0.25, model=0.2, storage=0.01)
 class FifoQueue:
     """A Queue that delivers each group in order, and the groups in any: some twice, some much later."""
 
-    def __init__(self, clock: Callable[[], datetime], rng: random.Random) -> None:
+    def __init__(
+        self, clock: Callable[[], datetime], rng: random.Random
+    ) -> None:
         self._clock, self._rng = clock, rng
         self._groups: dict[str, deque[Delivery]] = {}
         self._sent: dict[str, datetime] = {}
@@ -310,11 +346,15 @@ class FifoQueue:
         )
 
     def drain(
-        self, handle: Callable[[list[Delivery]], Sequence[Delivery]], trouble: Trouble
+        self,
+        handle: Callable[[list[Delivery]], Sequence[Delivery]],
+        trouble: Trouble,
     ) -> None:
         """Deliver everything but what is held back; what is returned or forgotten comes again."""
         held = {
-            group for group in sorted(self._groups) if self._rng.random() < trouble.held
+            group
+            for group in sorted(self._groups)
+            if self._rng.random() < trouble.held
         }
         while ready := sorted(self._groups.keys() - held):
             batch = self._batch(ready)
@@ -335,11 +375,15 @@ class FifoQueue:
                 break
         return batch
 
-    def _check_order(self, batch: Sequence[Delivery], returned: set[str]) -> None:
+    def _check_order(
+        self, batch: Sequence[Delivery], returned: set[str]
+    ) -> None:
         """In each group what is returned must be all from the first failure on."""
         for group in {delivery.group for delivery in batch}:
             fates = [
-                delivery.id in returned for delivery in batch if delivery.group == group
+                delivery.id in returned
+                for delivery in batch
+                if delivery.group == group
             ]
             if fates != sorted(fates):
                 self.disorder.append(group)
@@ -370,7 +414,11 @@ class SimulatedParts:
     """The ports of a simulation: all in memory or given, with queues to drain by hand."""
 
     def __init__(
-        self, clock: SetClock, rng: random.Random, trouble: Trouble, **given: Any
+        self,
+        clock: SetClock,
+        rng: random.Random,
+        trouble: Trouble,
+        **given: Any,
     ) -> None:
         self.objects = given.get("objects") or CountingObjects()
         self.records = WatchedRecords(
@@ -388,7 +436,10 @@ class SimulatedParts:
         )
         boxes = given.get("dead_letter_boxes")
         urls = {f"VARVE_{name}_QUEUE_URL": name for name in QUEUES}
-        environment = {**urls, "VARVE_DEFAULT_PLAN": "free"}  # as the template sets it
+        environment = {
+            **urls,
+            "VARVE_DEFAULT_PLAN": "free",
+        }  # as the template sets it
         self.driver = open_driver(
             environment, now=clock, objects=self.objects, records=self.records,
             stores=self.records, graph=self.graph, ingest_queue=self.ingest_queue,
@@ -439,9 +490,13 @@ class Simulation:
         trouble = self.trouble if trouble is None else trouble
         parts = self.parts
         parts.ingest_queue.drain(self.app.extract, trouble)
-        parts.write_queue.drain(lambda batch: self.app.write(batch).returned, trouble)
+        parts.write_queue.drain(
+            lambda batch: self.app.write(batch).returned, trouble
+        )
         self._work(trouble)
-        parts.write_queue.drain(lambda batch: self.app.write(batch).returned, trouble)
+        parts.write_queue.drain(
+            lambda batch: self.app.write(batch).returned, trouble
+        )
 
     def _work(self, trouble: Trouble) -> None:
         queue = self.parts.summary_queue
@@ -488,13 +543,17 @@ class Simulation:
                 self.drain()
                 return at
             at += step
-        raise AssertionError(f"still planning after {most} rounds of catching up")
+        raise AssertionError(
+            f"still planning after {most} rounds of catching up"
+        )
 
 
 def passes(day: date) -> list[tuple[str, datetime]]:
     """The schedules of template.yaml in one night, in UTC: daily, four coarser grains and cleanup."""
     times = [(1, 10), (2, 40), (3, 10), (3, 40), (4, 10)]
-    at = [datetime.combine(day, time(*each), UTC) for each in [*times, (5, 10)]]
+    at = [
+        datetime.combine(day, time(*each), UTC) for each in [*times, (5, 10)]
+    ]
     return list(zip([*map(str, SUMMARY_GRAINS), "cleanup"], at, strict=True))
 
 
@@ -561,7 +620,9 @@ def _conversation(
     user = rng.choice(("Dana", "Dana", "Marco"))
     messages = []
     for index in range(rng.randint(2, 5)):
-        role, said = ("assistant", "Noted.") if index % 2 else ("user", _said(rng))
+        role, said = (
+            ("assistant", "Noted.") if index % 2 else ("user", _said(rng))
+        )
         at += timedelta(minutes=rng.randint(0, 9))
         given = {
             "id": f"{name}.m{index}",
@@ -570,7 +631,10 @@ def _conversation(
             "timestamp": iso(at),
         }
         messages.append(given | ({"name": user} if role == "user" else {}))
-    identity = {"workspaceId": speaker.scope.workspace, "agentId": speaker.scope.agent}
+    identity = {
+        "workspaceId": speaker.scope.workspace,
+        "agentId": speaker.scope.agent,
+    }
     return {
         **identity,
         "conversationId": name,
@@ -598,7 +662,8 @@ def times_of(conversation: Mapping[str, Any]) -> list[datetime]:
     """When each of its messages was said."""
     started = conversation.get("startedAt")
     return [
-        parse_instant(m.get("timestamp") or started) for m in conversation["messages"]
+        parse_instant(m.get("timestamp") or started)
+        for m in conversation["messages"]
     ]
 
 
@@ -606,7 +671,9 @@ def corpus(first: date, days: int) -> list[Arrival]:
     """The corpus's conversations that lie within these days, as they came."""
     since = datetime.combine(first, time.min, UTC)
     files = [
-        path for path in sorted(CORPUS.glob("*.json")) if path.name != "questions.json"
+        path
+        for path in sorted(CORPUS.glob("*.json"))
+        if path.name != "questions.json"
     ]
     told = [
         conversation

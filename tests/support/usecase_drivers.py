@@ -126,7 +126,11 @@ def run_context(
 
 
 def run_ingest(
-    conversations: Sequence[Conversation], now: datetime, *, queue: Any, objects: Any
+    conversations: Sequence[Conversation],
+    now: datetime,
+    *,
+    queue: Any,
+    objects: Any,
 ) -> IngestOutcome:
     """Put conversations on the ingest queue."""
 
@@ -224,7 +228,12 @@ def run_summarize(
 
 
 def run_gather(
-    scope: Scope, period: Period, now: datetime, config: WorkspaceConfig, *, reader: Any
+    scope: Scope,
+    period: Period,
+    now: datetime,
+    config: WorkspaceConfig,
+    *,
+    reader: Any,
 ) -> PeriodUsers:
     """Collect what the period's summaries are made from, by user."""
     objects = InMemoryObjects()
@@ -252,7 +261,12 @@ def run_configure(
 
 
 def run_find_subject(
-    scope: Scope, selector: Selector, *, records: Any, graph: Any, objects: Objects
+    scope: Scope,
+    selector: Selector,
+    *,
+    records: Any,
+    graph: Any,
+    objects: Objects,
 ) -> Subject:
     """Find everything that a selector takes."""
     session = session_over(

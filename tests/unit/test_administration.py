@@ -42,7 +42,8 @@ class Desk:
 
     def bury(self, queue: str, body: str, id_: str = "m-1") -> str:
         self.dead[queue].send(
-            Delivery(id_, body, "g"), Rejected("messages[0].role", "is missing")
+            Delivery(id_, body, "g"),
+            Rejected("messages[0].role", "is missing"),
         )
         return f"dead-{id_}"
 
@@ -85,7 +86,9 @@ def test_content_is_shown_when_asked_for_and_without_its_secrets() -> None:
 def test_a_write_is_told_by_its_store_and_its_size() -> None:
     queue = RecordingQueue()
     send_triples(
-        WriteTriples(ACME, (an_operation(),)), queue=queue, objects=InMemoryObjects()
+        WriteTriples(ACME, (an_operation(),)),
+        queue=queue,
+        objects=InMemoryObjects(),
     )
     desk = Desk("write")
     id_ = desk.bury("write", queue.sent[0].body)
@@ -119,18 +122,25 @@ def test_a_letter_without_a_reason_says_how_often_it_was_delivered() -> None:
     from varve.ports.queues import Letter
     from varve.usecases.dead_letters import describe_letter
 
-    shown = describe_letter("ingest", Letter("1", "{}", "g", {}, receives=5), str)
+    shown = describe_letter(
+        "ingest", Letter("1", "{}", "g", {}, receives=5), str
+    )
     assert shown["reason"] == "no reason recorded: delivered 5 times"
 
 
 def test_redriving_sends_the_named_ones_and_all_of_one_queue() -> None:
     desk = Desk("ingest", "write")
-    one, two = desk.bury("ingest", "one", "m-1"), desk.bury("ingest", "two", "m-2")
+    one, two = (
+        desk.bury("ingest", "one", "m-1"),
+        desk.bury("ingest", "two", "m-2"),
+    )
     desk.bury("write", "three", "m-3")
     assert desk.verbs.redrive([two]) == [two]
     assert desk.verbs.redrive(queue="ingest") == [one]
     assert [d.body for d in desk.sources["ingest"].sent] == ["two", "one"]
-    assert [letter["queue"] for letter in desk.verbs.dead_letters()] == ["write"]
+    assert [letter["queue"] for letter in desk.verbs.dead_letters()] == [
+        "write"
+    ]
 
 
 def test_dropping_removes_and_sends_nothing() -> None:

@@ -79,7 +79,9 @@ def test_the_loop_goes_on_while_a_verb_blocks(tmp_path: Path) -> None:
     assert asyncio.run(talk()) == "default"
 
 
-def test_a_cancelled_ingest_leaves_nothing_half_written(tmp_path: Path) -> None:
+def test_a_cancelled_ingest_leaves_nothing_half_written(
+    tmp_path: Path,
+) -> None:
     """The thread completes what it began; the same call again adds nothing twice."""
 
     async def talk() -> int:
@@ -101,7 +103,9 @@ def test_many_tasks_share_one_memory(tmp_path: Path) -> None:
         async with await open_memory(tmp_path) as memory:
             for index in range(3):
                 await memory.ingest(a_conversation(f"c-{index}"))
-            found = await asyncio.gather(*[memory.search("Porto") for _ in range(20)])
+            found = await asyncio.gather(
+                *[memory.search("Porto") for _ in range(20)]
+            )
             return len({response.model_dump_json() for response in found})
 
     assert asyncio.run(talk()) == 1

@@ -29,7 +29,8 @@ SKIPPED = {"name": "lost", "skip_reason": "not found"}
 
 
 @pytest.mark.parametrize(
-    "report", [None, {"dependencies": []}, {"dependencies": [SKIPPED, SKIPPED]}]
+    "report",
+    [None, {"dependencies": []}, {"dependencies": [SKIPPED, SKIPPED]}],
 )
 def test_a_database_that_does_not_answer_is_said_and_does_not_fail(
     audit: ModuleType, report: dict[str, Any] | None
@@ -52,7 +53,9 @@ def test_a_package_that_alone_is_unknown_fails(audit: ModuleType) -> None:
     assert (code, lines[0]) == (1, "lost: not found")
 
 
-def test_without_findings_it_says_how_many_were_audited(audit: ModuleType) -> None:
+def test_without_findings_it_says_how_many_were_audited(
+    audit: ModuleType,
+) -> None:
     assert audit.verdict({"dependencies": [package("safe")]}) == (
         0,
         ["1 of 1 packages audited, 0 known vulnerabilities"],

@@ -92,7 +92,8 @@ def test_no_entry_poses_as_anything_but_data(text: str) -> None:
     line = as_data(text)
     assert "\n" not in line
     assert not re.search(
-        r"(?i)\b(system|human|assistant|instruction)\s*[:：]|\[/?inst\]|##|<|>", line
+        r"(?i)\b(system|human|assistant|instruction)\s*[:：]|\[/?inst\]|##|<|>",
+        line,
     )
     assert not re.search(r"(?i)varve-memory", line)
 
@@ -136,7 +137,8 @@ def test_the_profile_takes_half_of_the_budget_at_most() -> None:
 
 def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
     long, short = (
-        Entry(f"fact-{c * 24}", "2026-03-02", c * n) for c, n in (("a", 900), ("b", 9))
+        Entry(f"fact-{c * 24}", "2026-03-02", c * n)
+        for c, n in (("a", 900), ("b", 9))
     )
     text, ids = build_block(build_head([], 120), [long, short], 120)
     assert ids == [short.id]
@@ -176,12 +178,15 @@ def test_words_are_kept_as_they_are_where_they_are_harmless() -> None:
 def test_no_spelling_of_a_mark_is_a_mark(mark: str) -> None:
     line = fold(as_data(mark))
     assert not re.search(
-        r"(?i)\b(system|human|assistant|ai)\s*:|\[/?inst\]|##|<|varve-memory", line
+        r"(?i)\b(system|human|assistant|ai)\s*:|\[/?inst\]|##|<|varve-memory",
+        line,
     )
     assert "obey" in line
 
 
-def test_tag_characters_and_repeated_variation_selectors_carry_no_words() -> None:
+def test_tag_characters_and_repeated_variation_selectors_carry_no_words() -> (
+    None
+):
     hidden = "".join(map(chr, (0xE0041, 0xE0100, 0xE01EF, 0x115F, 0x034F)))
     assert as_data(f"tea{hidden} please") == "tea please"
 

@@ -14,7 +14,11 @@ from tests.support.builders import ACME, raw_conversation
 from tests.support.drivers import Driver, open_driver
 from tests.support.model_server import Fault, ModelServer, Request, prompt
 from varve import Memory
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.personal import Mode
 from varve.domain.retention import Plan
@@ -60,13 +64,16 @@ def test_a_model_without_a_key_is_refused_by_the_variables_name() -> None:
 def test_a_workspace_may_choose_its_own_model_and_words() -> None:
     built = parts(OPENAI_API_KEY="key")
     config = configured(
-        models={"llm": "openai:their-model"}, prompts={"extract": "Only dates."}
+        models={"llm": "openai:their-model"},
+        prompts={"extract": "Only dates."},
     )
     theirs = built.extractor(config)
     assert theirs.name.startswith("their-model/")
     assert (
         theirs.name
-        != built.extractor(configured(models={"llm": "openai:their-model"})).name
+        != built.extractor(
+            configured(models={"llm": "openai:their-model"})
+        ).name
     )
 
 
@@ -84,7 +91,9 @@ def test_a_key_reference_must_be_set() -> None:
     )
     listed = json.dumps({"THEIR_API_KEY": DEFAULT_BASE_URL})
     with pytest.raises(Misconfigured, match="THEIR_API_KEY: is not set"):
-        parts(OPENAI_API_KEY="ours", VARVE_KEY_ADDRESSES=listed).extractor(config)
+        parts(OPENAI_API_KEY="ours", VARVE_KEY_ADDRESSES=listed).extractor(
+            config
+        )
 
 
 def told(environment: dict[str, str], config: WorkspaceConfig) -> Driver:
@@ -124,7 +133,9 @@ def test_a_referenced_key_is_the_one_that_is_sent() -> None:
 
 
 def test_each_provider_has_its_own_address_and_key() -> None:
-    settings = read_settings({"OPENAI_API_KEY": "a", "OPENROUTER_API_KEY": "b"})
+    settings = read_settings(
+        {"OPENAI_API_KEY": "a", "OPENROUTER_API_KEY": "b"}
+    )
     assert settings.base_url == "https://api.openai.com/v1"
     assert read_operator_key("openai", settings) == "a"
     assert read_operator_key("openrouter", settings) == "b"
@@ -175,7 +186,9 @@ def test_a_model_without_a_key_is_refused_before_it_is_stored(
     assert memory.setting(name) == value
 
 
-def test_a_model_is_tried_with_one_request_before_it_is_stored(tmp_path: Path) -> None:
+def test_a_model_is_tried_with_one_request_before_it_is_stored(
+    tmp_path: Path,
+) -> None:
     with ModelServer(lambda _: {"names": []}) as model:
         memory = Memory.open(tmp_path, environment=model.environment)
         memory.configure("models.llm", "openai:m")
@@ -186,14 +199,20 @@ def test_a_model_is_tried_with_one_request_before_it_is_stored(tmp_path: Path) -
     assert memory.setting("models.llm") == "openai:m"
 
 
-def test_without_settings_nothing_is_reranked_and_no_model_names_entities() -> None:
+def test_without_settings_nothing_is_reranked_and_no_model_names_entities() -> (
+    None
+):
     assert parts().reranker() is None
     assert parts().entity_finder() is None
 
 
-def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models() -> None:
+def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models() -> (
+    None
+):
     with ExitStack() as stack:
-        rank, llm, their = (stack.enter_context(RerankServer()) for _ in range(3))
+        rank, llm, their = (
+            stack.enter_context(RerankServer()) for _ in range(3)
+        )
         own = {
             "VARVE_RERANKER_URL": rank.base_url,
             "VARVE_RERANKER_API_KEY": "rank-key",
@@ -201,7 +220,9 @@ def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models() -> None:
         models = {
             "OPENAI_BASE_URL": llm.base_url,
             "OPENAI_API_KEY": "ours",
-            "VARVE_KEY_ADDRESSES": json.dumps({"THEIR_API_KEY": their.base_url}),
+            "VARVE_KEY_ADDRESSES": json.dumps(
+                {"THEIR_API_KEY": their.base_url}
+            ),
         }
         theirs = {
             "reranker": "openai:r2",
@@ -216,7 +237,9 @@ def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models() -> None:
             ),
         ):
             for server in (rank, llm, their):
-                server.answer = {"results": [{"index": 0, "relevance_score": 0.5}]}
+                server.answer = {
+                    "results": [{"index": 0, "relevance_score": 0.5}]
+                }
             assert reranker.rerank("where?", ["here"]) == [0.5]
         asked = [
             [(request["model"], request["key"]) for request in server.requests]
@@ -253,7 +276,9 @@ def test_a_model_may_name_entities() -> None:
 
 
 def test_an_address_of_its_own_needs_a_key_of_its_own() -> None:
-    stored = json.dumps({"models": {"baseUrl": "https://elsewhere.example"}}).encode()
+    stored = json.dumps(
+        {"models": {"baseUrl": "https://elsewhere.example"}}
+    ).encode()
     built = parts(OPENAI_API_KEY="ours")
     built.objects.put("workspaces/acme/config.json", stored)
     with pytest.raises(Rejected, match="key reference"):
@@ -290,11 +315,15 @@ def test_an_unconfigured_workspace_has_the_default_plan() -> None:
 
 def test_a_configuration_without_a_plan_has_the_default_plan() -> None:
     built = parts(VARVE_DEFAULT_PLAN="pro")
-    built.objects.put("workspaces/acme/config.json", b'{"timezone": "Europe/Lisbon"}')
+    built.objects.put(
+        "workspaces/acme/config.json", b'{"timezone": "Europe/Lisbon"}'
+    )
     assert built.config("acme").plan is Plan.PRO
 
 
-def test_nothing_is_made_in_a_store_that_is_only_opened(tmp_path: Path) -> None:
+def test_nothing_is_made_in_a_store_that_is_only_opened(
+    tmp_path: Path,
+) -> None:
     open_driver(store=tmp_path / "store").config("acme")
     assert not (tmp_path / "store").exists()
 

@@ -51,7 +51,11 @@ class ScriptedLLM:
     def complete(self, _system: str, user: str, reply: Any) -> Any:
         self.prompts.append(user)
         if "<sources>" in user:
-            lists: dict[str, Any] = {"people": [], "topics": [], "open_questions": []}
+            lists: dict[str, Any] = {
+                "people": [],
+                "topics": [],
+                "open_questions": [],
+            }
             return reply(summary=f"Model {digest(user, length=8)}.", **lists)
         request = {"messages": [{"content": user}]}
         said = [(one["id"], one["text"][:20]) for one in messages_of(request)]
@@ -108,7 +112,11 @@ class Agent:
         said = self.lengths.setdefault(conversation, [])
         said.append(raw_message(text, id=f"{conversation}-{len(said)}"))
         said[-1]["timestamp"] = self.now.isoformat()
-        given = {"conversationId": conversation, "userId": "u-1", "messages": said}
+        given = {
+            "conversationId": conversation,
+            "userId": "u-1",
+            "messages": said,
+        }
         self.memory.ingest(given)
 
     def spend_all(self) -> None:
@@ -126,7 +134,9 @@ class Agent:
             rows = []
             for label in reader.periods(ACME, grain):
                 for one in reader.in_period(ACME, grain, label):
-                    created = one.created_at if grain is Grain.WORKING else None
+                    created = (
+                        one.created_at if grain is Grain.WORKING else None
+                    )
                     rows.append((one.id, one.content, one.period, created))
             found[grain] = sorted(rows)
         found["triples"] = sorted(map(repr, driver.graph.triples(ACME)))
@@ -139,7 +149,9 @@ class Agent:
 
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("say"), st.integers(0, 2), st.integers(0, len(SAID) - 1)),
+        st.tuples(
+            st.just("say"), st.integers(0, 2), st.integers(0, len(SAID) - 1)
+        ),
         st.just(("spend",)),
         st.just(("raise",)),
         st.just(("summarize",)),
@@ -182,11 +194,15 @@ def agent() -> Agent:
     return Agent()
 
 
-def test_without_a_budget_the_words_are_kept_and_rules_read_them(agent: Agent) -> None:
+def test_without_a_budget_the_words_are_kept_and_rules_read_them(
+    agent: Agent,
+) -> None:
     agent.spend_all()
     agent.say("c-1", SAID[0])
     assert agent.llm.prompts == []
-    contents = {one.content for one in agent.memory.search(max_results=50).results}
+    contents = {
+        one.content for one in agent.memory.search(max_results=50).results
+    }
     assert any("Lisbon" in content for content in contents)
     assert not any(content.startswith("Model") for content in contents)
     status = agent.memory.status()
@@ -199,7 +215,9 @@ def test_without_a_budget_the_words_are_kept_and_rules_read_them(agent: Agent) -
     }
 
 
-def test_a_catch_up_without_a_budget_leaves_all_for_later(agent: Agent) -> None:
+def test_a_catch_up_without_a_budget_leaves_all_for_later(
+    agent: Agent,
+) -> None:
     agent.spend_all()
     agent.say("c-1", SAID[0])
     assert agent.memory.catch_up()["left"] == 1
@@ -234,7 +252,9 @@ def test_a_catch_up_that_was_killed_calls_no_model_again(
     assert len(agent.llm.prompts) == 1
 
 
-def test_words_forgotten_while_they_wait_do_not_come_back(agent: Agent) -> None:
+def test_words_forgotten_while_they_wait_do_not_come_back(
+    agent: Agent,
+) -> None:
     agent.spend_all()
     agent.say("c-1", SAID[0])
     agent.memory.forget(conversation="c-1")
@@ -266,7 +286,8 @@ def test_behind_queues_a_schedule_has_the_words_read(monkeypatch: Any) -> None:
     llm = ScriptedLLM()
     rng = random.Random(0)
     queues = {
-        name: FifoQueue(lambda: now, rng) for name in ("ingest", "write", "summary")
+        name: FifoQueue(lambda: now, rng)
+        for name in ("ingest", "write", "summary")
     }
     urls = {f"VARVE_{name.upper()}_QUEUE_URL": name for name in queues}
     records = InMemoryRecords()
@@ -286,7 +307,9 @@ def test_behind_queues_a_schedule_has_the_words_read(monkeypatch: Any) -> None:
 
     def drain() -> None:
         queues["ingest"].drain(driver.extract, CALM)
-        queues["summary"].drain(lambda batch: driver.work(batch).returned, CALM)
+        queues["summary"].drain(
+            lambda batch: driver.work(batch).returned, CALM
+        )
         queues["write"].drain(lambda batch: driver.write(batch).returned, CALM)
 
     memory = driver.memory(ACME)
@@ -303,7 +326,9 @@ def test_behind_queues_a_schedule_has_the_words_read(monkeypatch: Any) -> None:
     assert driver.catch_up(now).planned == 1
     drain()
     assert len(llm.prompts) == 3
-    facts = {one.content for one in memory.search(memory_types=["fact"]).results}
+    facts = {
+        one.content for one in memory.search(memory_types=["fact"]).results
+    }
     assert facts == {"Model: I moved to Lisbon."}
     assert driver.catch_up(now).planned == 0
 

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from varve.domain.calendar import day_of, days_before, iso, parse_instant, start_of_day
+from varve.domain.calendar import (
+    day_of,
+    days_before,
+    iso,
+    parse_instant,
+    start_of_day,
+)
 
 ZONES = [
     ZoneInfo(name)
@@ -31,12 +37,16 @@ def test_a_day_holds_exactly_the_instants_from_its_start_to_the_next_days(
 ) -> None:
     day = date.fromisoformat(day_of(instant, zone))
     assert (
-        start_of_day(day, zone) <= instant < start_of_day(day + timedelta(days=1), zone)
+        start_of_day(day, zone)
+        <= instant
+        < start_of_day(day + timedelta(days=1), zone)
     )
 
 
 @given(st.dates(date(1950, 1, 1), date(2100, 1, 1)), st.sampled_from(ZONES))
-def test_a_day_starts_right_after_the_one_before(day: date, zone: ZoneInfo) -> None:
+def test_a_day_starts_right_after_the_one_before(
+    day: date, zone: ZoneInfo
+) -> None:
     start = start_of_day(day, zone)
     assert start.utcoffset() == timedelta(0)
     assert (
@@ -76,7 +86,9 @@ def test_days_are_as_long_as_the_zone_makes_them(
 ) -> None:
     first, place = date.fromisoformat(day), ZoneInfo(zone)
     assert iso(start_of_day(first, place)) == start
-    length = start_of_day(first + timedelta(days=1), place) - start_of_day(first, place)
+    length = start_of_day(first + timedelta(days=1), place) - start_of_day(
+        first, place
+    )
     assert length == timedelta(hours=hours)
 
 
@@ -92,7 +104,10 @@ def test_days_before_counts_calendar_days(
 def test_every_instant_has_a_day_even_at_the_ends_of_the_calendar(
     instant: datetime, zone: ZoneInfo
 ) -> None:
-    assert abs((date.fromisoformat(day_of(instant, zone)) - instant.date()).days) <= 1
+    assert (
+        abs((date.fromisoformat(day_of(instant, zone)) - instant.date()).days)
+        <= 1
+    )
 
 
 @given(ALL_INSTANTS)
@@ -118,7 +133,9 @@ def test_an_offset_is_honoured_and_none_means_utc(
 
 @given(
     st.text(st.characters())
-    | st.from_regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z)", fullmatch=True)
+    | st.from_regex(
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([+-]\d\d:\d\d|Z)", fullmatch=True
+    )
 )
 def test_any_text_is_an_aware_instant_or_a_value_error(text: str) -> None:
     try:
@@ -130,7 +147,14 @@ def test_any_text_is_an_aware_instant_or_a_value_error(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "yesterday", "02/03/2026", "2026-13-01", "2026-02-30T00:00:00Z", "1772442900"],
+    [
+        "",
+        "yesterday",
+        "02/03/2026",
+        "2026-13-01",
+        "2026-02-30T00:00:00Z",
+        "1772442900",
+    ],
 )
 def test_what_is_not_iso_8601_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
@@ -138,7 +162,9 @@ def test_what_is_not_iso_8601_is_refused(text: str) -> None:
 
 
 def test_seconds_carry_a_fraction_only_where_there_is_one() -> None:
-    assert iso(datetime(2026, 3, 2, 9, 15, tzinfo=UTC)) == "2026-03-02T09:15:00Z"
+    assert (
+        iso(datetime(2026, 3, 2, 9, 15, tzinfo=UTC)) == "2026-03-02T09:15:00Z"
+    )
     assert (
         iso(datetime(2026, 3, 2, 9, 15, 0, 5, tzinfo=UTC))
         == "2026-03-02T09:15:00.000005Z"

@@ -26,14 +26,22 @@ from varve.usecases.cleanup import CleanupReport, GrainReport
 SCOPE = Scope("acme", "support")
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-OVER = datetime(2026, 3, 5, tzinfo=UTC)  # when Monday's 48 hours of a free plan are
+OVER = datetime(
+    2026, 3, 5, tzinfo=UTC
+)  # when Monday's 48 hours of a free plan are
 
 
 class Agent:
     """An agent that was talked to on so many days from Monday on."""
 
-    def __init__(self, days: int = 1, configured: bool = True, **config: Any) -> None:
-        configs = {"acme": WorkspaceConfig.model_validate(config)} if configured else {}
+    def __init__(
+        self, days: int = 1, configured: bool = True, **config: Any
+    ) -> None:
+        configs = (
+            {"acme": WorkspaceConfig.model_validate(config)}
+            if configured
+            else {}
+        )
         self.sim = Simulation(configs, MONDAY)
         for number in range(days):
             self.tell(MONDAY + timedelta(days=number))
@@ -47,7 +55,12 @@ class Agent:
     ) -> None:
         name = name or f"c-{at:%Y-%m-%d}"
         messages = [
-            {"id": f"{name}.m", "role": "user", "content": text, "timestamp": iso(at)}
+            {
+                "id": f"{name}.m",
+                "role": "user",
+                "content": text,
+                "timestamp": iso(at),
+            }
         ]
         identity = {
             "workspaceId": "acme",
@@ -99,7 +112,9 @@ def of(report: CleanupReport, grain: StoreName = Grain.WORKING) -> GrainReport:
     return next(each for each in report.grains if each.grain is grain)
 
 
-def test_a_day_goes_when_its_last_hour_has_outlived_the_limit_and_not_before() -> None:
+def test_a_day_goes_when_its_last_hour_has_outlived_the_limit_and_not_before() -> (
+    None
+):
     agent = Agent()
     agent.sum_up(MONDAY + DAY)
     assert of(agent.look(OVER - timedelta(microseconds=1))).expired == {}
@@ -119,7 +134,9 @@ def test_a_dry_run_tells_the_same_and_changes_nothing() -> None:
     assert agent.kept() == ["2026-03-04"]
 
 
-def test_a_report_as_json_tells_counts_and_the_oldest_kept_of_each_grain() -> None:
+def test_a_report_as_json_tells_counts_and_the_oldest_kept_of_each_grain() -> (
+    None
+):
     agent = Agent(days=3)
     agent.sum_up(MONDAY + DAY)
     grains = agent.look(OVER + DAY, dry_run=True).to_dict()["grains"]
@@ -170,15 +187,23 @@ def test_invariant_6_a_summary_that_is_stale_itself_is_kept_for_the_words_only_i
     agent.sum_up(MONDAY + 8 * DAY, Grain.DAILY, Grain.WEEKLY)
     agent.look(MONDAY + 8 * DAY)
     agent.tell(MONDAY, "I like late tea.", "c-late")
-    assert of(agent.look(MONDAY + 9 * DAY), Grain.DAILY).unsealed == {"2026-03-02": 1}
+    assert of(agent.look(MONDAY + 9 * DAY), Grain.DAILY).unsealed == {
+        "2026-03-02": 1
+    }
     agent.sum_up(MONDAY + 9 * DAY, Grain.DAILY, Grain.WEEKLY)
-    assert of(agent.look(MONDAY + 9 * DAY), Grain.DAILY).expired == {"2026-03-02": 1}
-    (week,) = agent.sim.parts.records.in_period(SCOPE, Grain.WEEKLY, "2026-W10")
+    assert of(agent.look(MONDAY + 9 * DAY), Grain.DAILY).expired == {
+        "2026-03-02": 1
+    }
+    (week,) = agent.sim.parts.records.in_period(
+        SCOPE, Grain.WEEKLY, "2026-W10"
+    )
     assert "late tea" in week.key_facts
     assert "I like tea." in week.key_facts
 
 
-def test_invariant_6_no_day_goes_before_each_of_its_users_has_a_summary_of_it() -> None:
+def test_invariant_6_no_day_goes_before_each_of_its_users_has_a_summary_of_it() -> (
+    None
+):
     """As after a lost write: nothing says that the day is due, and cleanup does."""
     agent = Agent()
     agent.tell(MONDAY, "I like figs.", "c-b", "u-b")
@@ -199,7 +224,10 @@ def test_invariant_6_a_day_of_an_older_version_is_summarized_per_user_before_it_
 ):
     agent = Agent(configured=False)
     set_scope = partial(
-        run_configure, "acme", "summaries.scope", objects=agent.sim.parts.objects
+        run_configure,
+        "acme",
+        "summaries.scope",
+        objects=agent.sim.parts.objects,
     )
     set_scope("agent", MONDAY)
     agent.tell(MONDAY, "I like figs.", "c-b", "u-b")
@@ -212,7 +240,9 @@ def test_invariant_6_a_day_of_an_older_version_is_summarized_per_user_before_it_
     assert of(agent.look(OVER + HOUR)).expired == {"2026-03-02": 4}
 
 
-def test_a_workspace_with_one_summary_of_all_users_needs_no_users_own() -> None:
+def test_a_workspace_with_one_summary_of_all_users_needs_no_users_own() -> (
+    None
+):
     agent = Agent(summaries={"scope": "agent"})
     agent.tell(MONDAY, "I like figs.", "c-b", "u-b")
     agent.sum_up(MONDAY + DAY)
@@ -224,7 +254,11 @@ def test_what_waited_goes_at_the_first_pass_after_it_was_summed_up() -> None:
     at = datetime(2026, 3, 6, 1, tzinfo=UTC)
     agent.sum_up(at)
     agent.sim.clean(at)
-    assert agent.kept(Grain.DAILY) == ["2026-03-02", "2026-03-03", "2026-03-04"]
+    assert agent.kept(Grain.DAILY) == [
+        "2026-03-02",
+        "2026-03-03",
+        "2026-03-04",
+    ]
     closed = datetime(2026, 3, 9, 1, tzinfo=UTC)
     agent.sum_up(closed, Grain.WEEKLY)
     agent.sim.clean(closed)
@@ -244,20 +278,29 @@ def test_periods_are_told_in_the_order_of_time_however_they_came() -> None:
     assert list(report.unsealed) == ["2026-03-03", "2026-03-04", "2026-03-05"]
 
 
-def test_experience_is_kept_by_the_year_as_long_as_yearly_summaries_are() -> None:
+def test_experience_is_kept_by_the_year_as_long_as_yearly_summaries_are() -> (
+    None
+):
     agent, rows = Agent(days=0), Store.EXPERIENCE
     for year in (2026, 2024, 2023, 2025):
         row = a_record(f"row of {year}", period=str(year))
-        agent.sim.parts.records.upsert(SCOPE, rows, embedded(row), WordEmbedder.model)
+        agent.sim.parts.records.upsert(
+            SCOPE, rows, embedded(row), WordEmbedder.model
+        )
     report = of(agent.look(MONDAY), rows)
     assert (report.limit, report.oldest_kept) == ("2 years", "2025")
     assert list(report.expired) == ["2023", "2024"]
-    assert sorted(agent.sim.parts.records.periods(SCOPE, rows)) == ["2025", "2026"]
+    assert sorted(agent.sim.parts.records.periods(SCOPE, rows)) == [
+        "2025",
+        "2026",
+    ]
 
 
 def test_force_takes_what_is_not_summed_up_as_well() -> None:
     agent = Agent()
-    assert of(agent.look(OVER, force=True, dry_run=True)).expired == {"2026-03-02": 2}
+    assert of(agent.look(OVER, force=True, dry_run=True)).expired == {
+        "2026-03-02": 2
+    }
     report = of(agent.look(OVER, force=True))
     assert (report.expired, report.unsealed, agent.kept()) == (
         {"2026-03-02": 2},
@@ -266,13 +309,18 @@ def test_force_takes_what_is_not_summed_up_as_well() -> None:
     )
 
 
-def test_a_parent_whose_own_time_is_over_keeps_its_children_from_nothing() -> None:
+def test_a_parent_whose_own_time_is_over_keeps_its_children_from_nothing() -> (
+    None
+):
     """Days that a workspace keeps longer than weeks go all the same."""
     agent = Agent(retention={"weekly": "1 week", "daily": "30 days"})
     agent.sum_up(MONDAY + 8 * DAY, Grain.DAILY, Grain.WEEKLY)
     agent.sum_up(MONDAY + 28 * DAY, Grain.MONTHLY)
     agent.look(MONDAY + 28 * DAY)
-    assert (agent.kept(Grain.WEEKLY), agent.kept(Grain.DAILY)) == ([], ["2026-03-02"])
+    assert (agent.kept(Grain.WEEKLY), agent.kept(Grain.DAILY)) == (
+        [],
+        ["2026-03-02"],
+    )
     agent.look(MONDAY + 30 * DAY)
     assert agent.kept(Grain.DAILY) == []
 
@@ -281,7 +329,14 @@ def test_the_pyramid_is_cleaned_from_working_upward_in_one_pass() -> None:
     agent = Agent()
     agent.sum_up(MONDAY + 400 * DAY, *SUMMARY_GRAINS)
     agent.look(MONDAY + 400 * DAY)
-    assert [agent.kept(grain) for grain in Grain] == [[], [], [], [], [], ["2026"]]
+    assert [agent.kept(grain) for grain in Grain] == [
+        [],
+        [],
+        [],
+        [],
+        [],
+        ["2026"],
+    ]
     agent.look(MONDAY + 900 * DAY)
     assert agent.kept(Grain.YEARLY) == []
 
@@ -302,11 +357,15 @@ def test_the_timeline_follows_the_yearly_limit() -> None:
 def test_a_workspace_may_keep_less_of_the_timeline() -> None:
     agent = Agent(days=3, retention={"timeline": "2 days"})
     at = MONDAY + 3 * DAY
-    assert agent.look(at, dry_run=True).timeline == ("2026-03-02", "2026-03-03")
+    assert agent.look(at, dry_run=True).timeline == (
+        "2026-03-02",
+        "2026-03-03",
+    )
     assert len(list(agent.sim.parts.objects.list("timeline"))) == 3
     agent.look(at)
     assert [
-        info.key.split("/")[3] for info in agent.sim.parts.objects.list("timeline")
+        info.key.split("/")[3]
+        for info in agent.sim.parts.objects.list("timeline")
     ] == ["2026-03-04"]
 
 
@@ -343,7 +402,10 @@ def test_what_was_taken_in_of_a_conversation_is_known_until_all_of_its_days_are_
     [
         ({"timeline": "7 days"}, datetime(2026, 3, 9, tzinfo=UTC)),
         ({"timeline": "2 days"}, datetime(2026, 3, 4, tzinfo=UTC)),
-        ({"yearly": "9 years", "daily": "9 years"}, datetime(2028, 1, 3, tzinfo=UTC)),
+        (
+            {"yearly": "9 years", "daily": "9 years"},
+            datetime(2028, 1, 3, tzinfo=UTC),
+        ),
     ],
     ids=str,
 )
@@ -354,7 +416,9 @@ def test_messages_go_when_their_own_time_is_over_though_nobody_has_spoken_since(
     agent.sum_up(MONDAY + DAY)
     for at, left in ((last - HOUR, 1), (last, 0)):
         agent.night(at)
-        assert len(agent.sim.parts.objects.folders(f"timeline/{SCOPE}")) == left
+        assert (
+            len(agent.sim.parts.objects.folders(f"timeline/{SCOPE}")) == left
+        )
 
 
 def test_a_shorter_limit_that_is_set_later_is_kept_for_the_days_that_are_not_over_yet() -> (
@@ -393,12 +457,18 @@ def test_messages_that_no_record_is_made_of_go_when_they_are_over(
         "content": "17 rows",
         "timestamp": iso(MONDAY),
     }
-    owner = {"workspaceId": "acme", "agentId": "support", "conversationId": "c"}
+    owner = {
+        "workspaceId": "acme",
+        "agentId": "support",
+        "conversationId": "c",
+    }
     agent.sim.ingest([{**owner, "messages": [message]}])
     agent.sim.drain()
     for at, left in ((over - HOUR, 1), (over, 0)):
         agent.night(at)
-        assert len(agent.sim.parts.objects.folders(f"timeline/{SCOPE}")) == left
+        assert (
+            len(agent.sim.parts.objects.folders(f"timeline/{SCOPE}")) == left
+        )
 
 
 def test_claim_checks_and_checkpoints_in_a_directory_go_after_a_month(
@@ -412,7 +482,9 @@ def test_claim_checks_and_checkpoints_in_a_directory_go_after_a_month(
     for days, left in ((0, 2), (29, 2), (31, 0)):
         sim.app.cleanup(SCOPE, now + days * DAY, dry_run=True)
         sim.app.cleanup(SCOPE, now + days * DAY)
-        assert len(list(sim.parts.objects.list(f"payloads/{SCOPE}"))) == left, days
+        assert (
+            len(list(sim.parts.objects.list(f"payloads/{SCOPE}"))) == left
+        ), days
 
 
 # When to look.
@@ -462,7 +534,9 @@ def test_a_grains_notes_stay_while_another_grains_deletion_is_done() -> None:
     agent, at = Agent(retention={"daily": "2 days"}), MONDAY + 8 * DAY
     agent.sum_up(at, Grain.DAILY, Grain.WEEKLY)
     agent.night(at)
-    (waiting,) = agent.sim.parts.write_queue.waiting[f"acme:support:{Grain.WORKING}"]
+    (waiting,) = agent.sim.parts.write_queue.waiting[
+        f"acme:support:{Grain.WORKING}"
+    ]
     agent.sim.app.write([waiting])
     assert (agent.kept(), agent.kept(Grain.DAILY)) == ([], ["2026-03-02"])
     over = [note for note in noted(agent) if note < f"{at:%Y-%m-%dT%H}"]
@@ -479,13 +553,17 @@ def test_a_longer_limit_that_is_set_later_ends_as_well() -> None:
         agent.sim.clean(OVER + days * DAY)
         kept.append(agent.kept())
         if days == 1:  # the notes of the shorter limit are dealt with
-            (note,) = (note for note in noted(agent) if note.endswith("working"))
+            (note,) = (
+                note for note in noted(agent) if note.endswith("working")
+            )
             assert note == "2026-03-08T00/acme/support/working"
     monday, tuesday = "2026-03-02", "2026-03-03"
     assert kept == [[monday, tuesday]] * 3 + [[tuesday], []]
 
 
-def test_what_waits_for_its_summary_is_looked_at_by_the_pass_of_the_next_day() -> None:
+def test_what_waits_for_its_summary_is_looked_at_by_the_pass_of_the_next_day() -> (
+    None
+):
     agent = Agent(days=2)
     agent.sum_up(MONDAY + DAY + HOUR)
     late = OVER + timedelta(days=1, hours=5, minutes=10)
@@ -496,7 +574,11 @@ def test_what_waits_for_its_summary_is_looked_at_by_the_pass_of_the_next_day() -
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("plan", "free"), ("retention.working", "1 day"), ("timezone", "Asia/Tokyo")],
+    [
+        ("plan", "free"),
+        ("retention.working", "1 day"),
+        ("timezone", "Asia/Tokyo"),
+    ],
 )
 def test_a_change_of_configuration_makes_cleanup_look_again(
     name: str, value: str
@@ -513,14 +595,20 @@ def test_a_change_of_configuration_makes_cleanup_look_again(
     outcome = agent.night(at + HOUR)
     agent.sim.drain()
     assert outcome.cleaned == 1
-    assert agent.kept() == ([] if name != "timezone" else ["2026-03-02", "2026-03-03"])
+    assert agent.kept() == (
+        [] if name != "timezone" else ["2026-03-02", "2026-03-03"]
+    )
 
 
 def test_an_agent_without_records_is_cleaned_to_no_effect() -> None:
     agent = Agent(days=0)
     report = agent.look(OVER)
-    assert all((grain.expired, grain.unsealed) == ({}, {}) for grain in report.grains)
+    assert all(
+        (grain.expired, grain.unsealed) == ({}, {}) for grain in report.grains
+    )
     assert (
         of(report).oldest_kept
-        == Period.of(OVER - 2 * DAY, Grain.WORKING, WorkspaceConfig().zone).label
+        == Period.of(
+            OVER - 2 * DAY, Grain.WORKING, WorkspaceConfig().zone
+        ).label
     )

@@ -51,7 +51,9 @@ def test_a_list_has_a_line_and_a_reason_for_each(
     assert main(["dlq", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["dead-0", "dead-1"]
-    assert all("Rejected: messages[0].role: is missing" in line for line in lines)
+    assert all(
+        "Rejected: messages[0].role: is missing" in line for line in lines
+    )
     assert "words" not in "".join(lines)
 
 

@@ -34,7 +34,9 @@ def columns(*records: Record) -> Columns:
     return columns_of(embedded(*records))
 
 
-def test_records_of_one_message_share_a_place_and_conversations_do_not() -> None:
+def test_records_of_one_message_share_a_place_and_conversations_do_not() -> (
+    None
+):
     held = columns(
         *turns("one", "two"),
         a_record("fact of two", position=1),
@@ -52,21 +54,36 @@ def test_neighbours_of_a_place_belong_to_its_conversation() -> None:
     order = held.places.of
     by_place = np.empty_like(values)
     by_place[order] = values
-    assert held.places.around(by_place, 1)[order].tolist() == [3, 7, 14, 12, 16]
-    assert held.places.best_around(by_place, 2)[order].tolist() == [4, 8, 8, 8, 16]
+    assert held.places.around(by_place, 1)[order].tolist() == [
+        3,
+        7,
+        14,
+        12,
+        16,
+    ]
+    assert held.places.best_around(by_place, 2)[order].tolist() == [
+        4,
+        8,
+        8,
+        8,
+        16,
+    ]
     assert held.places.shifted(by_place, -1)[order].tolist() == [0, 1, 2, 4, 0]
     assert held.places.shifted(by_place, 9).tolist() == [0] * 5
 
 
 def test_a_record_without_a_conversation_has_its_own_place() -> None:
-    held = columns(*(a_record(f"summary {i}", conversation_id=None) for i in range(3)))
+    held = columns(
+        *(a_record(f"summary {i}", conversation_id=None) for i in range(3))
+    )
     assert len(held.places) == len(held.places.starts) == 3
     assert held.places.around(np.ones(3, np.float32), 2).tolist() == [1, 1, 1]
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 5)), max_size=15
+        st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 5)),
+        max_size=15,
     ),
     st.integers(1, 3),
 )
@@ -94,14 +111,16 @@ def test_around_is_the_sum_over_the_neighbours(
         else:
             at = seats[conversation].index(position)
             there = range(
-                max(0, at - reach), min(len(seats[conversation]), at + reach + 1)
+                max(0, at - reach),
+                min(len(seats[conversation]), at + reach + 1),
             )
             assert summed[place] == len(there)
 
 
 @given(
     st.lists(
-        st.tuples(st.integers(0, 9), st.sampled_from(["u-1", "u-2", None])), max_size=12
+        st.tuples(st.integers(0, 9), st.sampled_from(["u-1", "u-2", None])),
+        max_size=12,
     ),
     st.none() | st.integers(0, 9),
     st.none() | st.integers(0, 9),
@@ -114,7 +133,9 @@ def test_the_filter_admits_records_by_time_and_user(
     user: str | None,
 ) -> None:
     records = [
-        a_record(f"r{i}", id=f"r{i}", at=MORNING + timedelta(days=day), user_id=who)
+        a_record(
+            f"r{i}", id=f"r{i}", at=MORNING + timedelta(days=day), user_id=who
+        )
         for i, (day, who) in enumerate(given_)
     ]
     where = Filter(
@@ -124,10 +145,12 @@ def test_the_filter_admits_records_by_time_and_user(
     )
     held = columns(*records)
     admitted = dict(zip(held.ids, held.admitted(where).tolist(), strict=True))
-    for record, passes in ((record, admitted[record.id]) for record in records):
-        in_time = (where.since is None or record.event_time >= where.since) and (
-            where.until is None or record.event_time < where.until
-        )
+    for record, passes in (
+        (record, admitted[record.id]) for record in records
+    ):
+        in_time = (
+            where.since is None or record.event_time >= where.since
+        ) and (where.until is None or record.event_time < where.until)
         assert passes == (in_time and user in (None, record.user_id))
 
 
@@ -136,7 +159,9 @@ def test_every_moment_of_the_calendar_converts_to_microseconds_and_back(
     year: int,
 ) -> None:
     one = MORNING.replace(year=year)
-    assert microseconds(one + timedelta(microseconds=7)) == microseconds(one) + 7
+    assert (
+        microseconds(one + timedelta(microseconds=7)) == microseconds(one) + 7
+    )
     assert moment(microseconds(one)) == one
 
 
@@ -192,10 +217,14 @@ def test_consecutive_messages_by_one_speaker_share_a_place() -> None:
 
 def test_a_place_holds_at_most_a_burst_of_consecutive_messages() -> None:
     many = columns(*turns(*("so" for _ in range(2 * BURST + 1)), about="Dana"))
-    assert many.places.of.tolist() == [i // BURST for i in range(2 * BURST + 1)]
+    assert many.places.of.tolist() == [
+        i // BURST for i in range(2 * BURST + 1)
+    ]
     apart = columns(
         *(
-            a_record(f"r{i}", id=f"r{i}", about="Dana", position=i, memory_type=TURN)
+            a_record(
+                f"r{i}", id=f"r{i}", about="Dana", position=i, memory_type=TURN
+            )
             for i in (0, 2)
         )
     )
@@ -220,7 +249,10 @@ def test_a_place_has_the_greatest_value_of_its_rows(
     )
     values = np.arange(1, len(held) + 1, dtype=np.float32)
     for place in range(len(held.places)):
-        assert held.places.best(values)[place] == values[held.places.of == place].max()
+        assert (
+            held.places.best(values)[place]
+            == values[held.places.of == place].max()
+        )
 
 
 @given(
@@ -243,5 +275,11 @@ def test_a_conversation_has_the_value_of_its_best_passage(
     scores = np.array([score for _, score in given_], np.float32)
     best = held.places.best_passages(scores)
     for (number, _), found in zip(given_, best, strict=True):
-        own = [0.0, *(score for other, score in given_ if other == number), 0.0]
-        assert found == max(sum(own[i - 1 : i + 2]) for i in range(1, len(own) - 1))
+        own = [
+            0.0,
+            *(score for other, score in given_ if other == number),
+            0.0,
+        ]
+        assert found == max(
+            sum(own[i - 1 : i + 2]) for i in range(1, len(own) - 1)
+        )

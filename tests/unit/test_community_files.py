@@ -29,7 +29,9 @@ def test_every_action_is_pinned_by_commit_and_named_by_version() -> None:
     used = re.findall(r"uses: (.+)", WORKFLOW)
     assert used
     for action in used:
-        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", action), action
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", action), (
+            action
+        )
 
 
 def test_every_push_runs_what_any_machine_runs() -> None:

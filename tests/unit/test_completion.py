@@ -16,7 +16,9 @@ from varve.cli.main import main
 
 @pytest.fixture
 def script(
-    request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> Path:
     """The completion script for the shell that the test names."""
     shell = request.param
@@ -60,7 +62,10 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def test_fish_completes(script: Path) -> None:
     def propose(words: str) -> list[str]:
         lines = run(
-            "fish", "--no-config", "-c", f"source {script}; complete -C '{words}'"
+            "fish",
+            "--no-config",
+            "-c",
+            f"source {script}; complete -C '{words}'",
         )
         return [line.partition("\t")[0] for line in lines.splitlines()]
 

@@ -50,7 +50,11 @@ class ScriptedLLM:
 
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
         self.asked.append((system, user))
-        said = self._reply(len(self.asked)) if callable(self._reply) else self._reply
+        said = (
+            self._reply(len(self.asked))
+            if callable(self._reply)
+            else self._reply
+        )
         return reply.model_validate({**REPLY, **said})
 
 
@@ -67,7 +71,9 @@ MUCH = "Dana: I moved. " + "The boiler was repaired again. " * 40
 """More words than are kept without a call."""
 
 
-def task(*sources: Source, budget: int = 400, period: Period = DAY) -> SummaryTask:
+def task(
+    *sources: Source, budget: int = 400, period: Period = DAY
+) -> SummaryTask:
     return SummaryTask(ACME, period, ZoneInfo("UTC"), sources, budget)
 
 
@@ -75,7 +81,9 @@ def long_task(tokens: int) -> SummaryTask:
     """Sources of 100 tokens each as the model reads them, all of one day."""
     around = '{"date": "Monday 2026-03-02", "text": "Dana: "}\n'
     text = "Dana: " + "x" * (400 - len(around))
-    return task(*(source(text, n // 10, f"turn-{n:05}") for n in range(tokens // 100)))
+    return task(
+        *(source(text, n // 10, f"turn-{n:05}") for n in range(tokens // 100))
+    )
 
 
 def modelled(**reply: Any) -> Summary:
@@ -85,11 +93,15 @@ def modelled(**reply: Any) -> Summary:
 
 
 def extracted(*sources: Source, **given: Any) -> Summary:
-    return ExtractiveSummarizer(WordEmbedder()).summarize(task(*sources, **given))
+    return ExtractiveSummarizer(WordEmbedder()).summarize(
+        task(*sources, **given)
+    )
 
 
 class TestTheModelsCalls:
-    def test_sources_that_fit_take_one_call_with_the_grains_prompt(self) -> None:
+    def test_sources_that_fit_take_one_call_with_the_grains_prompt(
+        self,
+    ) -> None:
         llm = ScriptedLLM()
         week = Period(Grain.WEEKLY, "2026-W10")
         child = source(MUCH, label="2026-03-02")
@@ -104,9 +116,14 @@ class TestTheModelsCalls:
         assert "Summarize 2026-W10" in user
         assert "(400 tokens)" in user
 
-    def test_item_1_few_words_are_their_own_summary_without_a_call(self) -> None:
+    def test_item_1_few_words_are_their_own_summary_without_a_call(
+        self,
+    ) -> None:
         llm = ScriptedLLM()
-        few = [source("Dana: I moved to Lisbon."), source("Dana: It is sunny.", 9)]
+        few = [
+            source("Dana: I moved to Lisbon."),
+            source("Dana: It is sunny.", 9),
+        ]
         said = ModelSummarizer(llm, InMemoryObjects()).summarize(task(*few))
         assert said.text == "2026-03-02: Dana: I moved to Lisbon. It is sunny."
         assert said.people == ("Dana",)
@@ -141,17 +158,26 @@ class TestTheModelsCalls:
     ) -> None:
         llm = ScriptedLLM()
         sources = [source(f"No. {n} " + "x" * 600, n) for n in range(300)]
-        ModelSummarizer(llm, InMemoryObjects()).summarize(task(*reversed(sources)))
+        ModelSummarizer(llm, InMemoryObjects()).summarize(
+            task(*reversed(sources))
+        )
         *parts, last = [user for _, user in llm.asked]
         fences = [
             re.findall(r"<sources>\n(.*?)\n</sources>", user, re.DOTALL)[0]
             for user in parts
         ]
-        assert all(estimated_tokens(fence) <= MAX_INPUT_TOKENS for fence in fences)
-        read = [int(n) for fence in fences for n in re.findall(r"No\. (\d+)", fence)]
+        assert all(
+            estimated_tokens(fence) <= MAX_INPUT_TOKENS for fence in fences
+        )
+        read = [
+            int(n)
+            for fence in fences
+            for n in re.findall(r"No\. (\d+)", fence)
+        ]
         assert read == list(range(300))
         assert [
-            f"part {n + 1} of {len(parts)}" in user for n, user in enumerate(parts)
+            f"part {n + 1} of {len(parts)}" in user
+            for n, user in enumerate(parts)
         ] == [True] * len(parts)
         assert last.count('"summary_of"') == len(parts)
 
@@ -175,7 +201,9 @@ class TestTheModelsCalls:
         assert "(400 tokens)" in last
 
     @pytest.mark.parametrize("worst", ["<", "\x01", '"', "字"])
-    def test_the_rounds_end_whatever_the_model_answers(self, worst: str) -> None:
+    def test_the_rounds_end_whatever_the_model_answers(
+        self, worst: str
+    ) -> None:
         many = [f"{n}{worst * 20_000}" for n in range(50)]
         llm = ScriptedLLM(
             {
@@ -231,10 +259,13 @@ class TestWhatIsKeptOfALargePeriod:
             ModelSummarizer(llm, objects).summarize(large)
         assert len(llm.asked) == 4
         assert (
-            ModelSummarizer(llm, objects).summarize(large).text == "2026-03-02: call 7"
+            ModelSummarizer(llm, objects).summarize(large).text
+            == "2026-03-02: call 7"
         )
         assert llm.asked[4] == llm.asked[3]
-        read = {call for call in range(1, 8) if f"call {call}" in llm.asked[-1][1]}
+        read = {
+            call for call in range(1, 8) if f"call {call}" in llm.asked[-1][1]
+        }
         assert read == {1, 2, 3, 5, 6}
 
     def test_it_lies_under_the_agents_payloads_with_the_users_it_may_be_about(
@@ -251,7 +282,9 @@ class TestWhatIsKeptOfALargePeriod:
             assert json.loads(stored.data)["userIds"] == ["u-42"]
             assert json.loads(stored.data)["period"] == DAY.label
 
-    def test_other_words_other_sources_and_other_models_share_nothing(self) -> None:
+    def test_other_words_other_sources_and_other_models_share_nothing(
+        self,
+    ) -> None:
         objects, llm = InMemoryObjects(), ScriptedLLM()
         ModelSummarizer(llm, objects).summarize(long_task(50_000))
         own = ModelSummarizer(
@@ -321,11 +354,15 @@ class TestTheModelsReply:
     def test_a_blank_part_is_rejected_as_well(self) -> None:
         llm = ScriptedLLM(lambda call: {"summary": "" if call == 2 else "x"})
         with pytest.raises(Rejected):
-            ModelSummarizer(llm, InMemoryObjects()).summarize(long_task(30_000))
+            ModelSummarizer(llm, InMemoryObjects()).summarize(
+                long_task(30_000)
+            )
 
 
 class TestTheirNames:
-    def test_a_models_name_changes_with_the_model_and_with_the_words(self) -> None:
+    def test_a_models_name_changes_with_the_model_and_with_the_words(
+        self,
+    ) -> None:
         own = ModelSummarizer(
             ScriptedLLM(),
             InMemoryObjects(),
@@ -338,7 +375,9 @@ class TestTheirNames:
     def test_own_words_are_what_the_model_is_told(self) -> None:
         llm = ScriptedLLM()
         own = ModelSummarizer(
-            llm, InMemoryObjects(), instructions={Grain.DAILY: "Only allergies."}
+            llm,
+            InMemoryObjects(),
+            instructions={Grain.DAILY: "Only allergies."},
         )
         own.summarize(task(source(MUCH)))
         assert llm.asked[0][0].startswith("Only allergies.")
@@ -351,7 +390,10 @@ class TestTheirNames:
 class TestWithoutAModel:
     def test_the_text_is_of_dated_lines_within_the_budget(self) -> None:
         summary = extracted(
-            *(source(f"Dana: I have seen {n} swans today.", n) for n in range(99)),
+            *(
+                source(f"Dana: I have seen {n} swans today.", n)
+                for n in range(99)
+            ),
             budget=50,
         )
         assert estimated_tokens(summary.text) <= 50
@@ -363,7 +405,9 @@ class TestWithoutAModel:
     def test_no_words_no_summary(self) -> None:
         assert extracted() == extracted(source(" … ")) == Summary("")
 
-    def test_people_are_those_who_speak_and_those_who_are_called_so(self) -> None:
+    def test_people_are_those_who_speak_and_those_who_are_called_so(
+        self,
+    ) -> None:
         summary = extracted(
             source(
                 "Dana: My sister Hannah will ring Dr. Lowe. Lisbon is lovely on Monday.",
@@ -396,7 +440,10 @@ class TestWithoutAModel:
     ) -> None:
         summary = extracted(
             source("Dana: The boiler at Hill Road is banging again.", 0),
-            source("Dana: Somebody from Calder will repair the boiler tomorrow.", 1),
+            source(
+                "Dana: Somebody from Calder will repair the boiler tomorrow.",
+                1,
+            ),
             source("Dana: Hill Road is what they need to know.", 2),
         )
         assert summary.topics[:2] == ("hill road", "boiler")
@@ -409,7 +456,9 @@ class TestWithoutAModel:
             source("Marco: También hay que pagar la factura del proyecto.", 1),
         )
         assert summary.topics[0] == "proyecto"
-        assert not {"mañana", "tengo", "también", "del", "que"} & set(summary.topics)
+        assert not {"mañana", "tengo", "también", "del", "que"} & set(
+            summary.topics
+        )
 
 
 class TestOpenQuestions:
@@ -450,6 +499,11 @@ class TestOpenQuestions:
     def test_not_those_of_facts_and_summaries(self) -> None:
         fact = source("Dana: Where did I put my passport?", 0, "fact-1")
         child = source(
-            "2026-03-02: Dana: Where did I put my passport?", label="2026-03-02"
+            "2026-03-02: Dana: Where did I put my passport?",
+            label="2026-03-02",
         )
-        assert extracted(fact).open_questions == extracted(child).open_questions == ()
+        assert (
+            extracted(fact).open_questions
+            == extracted(child).open_questions
+            == ()
+        )

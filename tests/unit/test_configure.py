@@ -22,7 +22,8 @@ from varve.usecases.ledger import Ledger
 LIMITS = {f"retention.{grain}": "7 days" for grain in Grain}
 WORDS = {f"prompts.summarize.{grain}": "Be brief." for grain in SUMMARY_GRAINS}
 OF_AGENTS = {
-    f"agents.support.v1.2.summarize.{grain}": "Be briefer." for grain in SUMMARY_GRAINS
+    f"agents.support.v1.2.summarize.{grain}": "Be briefer."
+    for grain in SUMMARY_GRAINS
 }
 EVERY_SETTING = {
     "plan": "pro",
@@ -64,11 +65,16 @@ class Workspace:
 
     @property
     def looked_at(self) -> set[str]:
-        return {info.key.split("/")[4] for info in self.objects.list("ledger/expiry")}
+        return {
+            info.key.split("/")[4]
+            for info in self.objects.list("ledger/expiry")
+        }
 
 
 @pytest.mark.parametrize(("name", "text"), EVERY_SETTING.items())
-def test_every_setting_is_set_read_and_taken_back(name: str, text: str) -> None:
+def test_every_setting_is_set_read_and_taken_back(
+    name: str, text: str
+) -> None:
     workspace = Workspace()
     assert value(workspace.set(name, text), name) == text
     assert value(workspace.config, name) == text
@@ -89,9 +95,9 @@ def test_settings_are_kept_beside_each_other() -> None:
 
 def test_the_list_has_every_setting_with_its_default() -> None:
     known = values(WorkspaceConfig())
-    assert {*EVERY_SETTING, "models.baseUrl", "models.key.secret"} - {*known} == {
-        name for name in EVERY_SETTING if name.startswith("agents.")
-    }
+    assert {*EVERY_SETTING, "models.baseUrl", "models.key.secret"} - {
+        *known
+    } == {name for name in EVERY_SETTING if name.startswith("agents.")}
     assert (known.pop("plan"), known.pop("timezone")) == ("free", "UTC")
     assert (known.pop("privacy.mode"), known.pop("privacy.regions")) == (
         "off",
@@ -103,7 +109,9 @@ def test_the_list_has_every_setting_with_its_default() -> None:
     assert known.pop("analytics.searches") == "off"
     assert known["budget.models"] is None
     experience = {
-        name: known.pop(name) for name in list(known) if name.startswith("experience.")
+        name: known.pop(name)
+        for name in list(known)
+        if name.startswith("experience.")
     }
     assert experience == {
         "experience.gapMinutes": "120",
@@ -130,7 +138,11 @@ def test_the_list_has_every_setting_with_its_default() -> None:
         ("plan", "gold", ["'free'", "'starter'", "'pro'"]),
         ("timezone", "Lisbon", ["IANA", "Europe/Lisbon"]),
         *(
-            (f"retention.{grain}", "always", ["hours", "days", "weeks", "30 days"])
+            (
+                f"retention.{grain}",
+                "always",
+                ["hours", "days", "weeks", "30 days"],
+            )
             for grain in Grain
         ),
         ("retention.timeline", "0 days", ["30 days"]),
@@ -150,7 +162,10 @@ def test_a_bad_value_is_refused_with_what_it_may_be_and_nothing_is_changed(
 ) -> None:
     workspace = Workspace()
     workspace.set("plan", "starter")
-    before = (workspace.stored, [info.key for info in workspace.objects.list("ledger")])
+    before = (
+        workspace.stored,
+        [info.key for info in workspace.objects.list("ledger")],
+    )
     refused = attempt(workspace.set, name, text)
     assert isinstance(refused, Rejected)
     assert refused.field == name
@@ -166,7 +181,9 @@ def test_a_bad_value_is_refused_with_what_it_may_be_and_nothing_is_changed(
              "agents.support", "agents.support.summarize.working", "models.apiKey", "plan.name"]
 )  # fmt: skip
 @pytest.mark.parametrize("verb", ["get", "set"])
-def test_an_unknown_name_is_refused_with_the_known_ones(name: str, verb: str) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones(
+    name: str, verb: str
+) -> None:
     workspace = Workspace()
     refused = attempt(
         *(
@@ -193,7 +210,9 @@ def test_an_agents_own_words_are_nothing_until_they_are_set() -> None:
     assert value(WorkspaceConfig(), "agents.support.extract") is None
 
 
-def test_invariant_7_a_workspaces_configuration_lies_under_its_own_name() -> None:
+def test_invariant_7_a_workspaces_configuration_lies_under_its_own_name() -> (
+    None
+):
     assert config_key("acme") == "workspaces/acme/config.json"
     for name in ("../acme", "a/b", ""):
         assert isinstance(attempt(config_key, name), Rejected)
@@ -236,7 +255,9 @@ def test_what_bears_on_retention_has_cleanup_look_at_the_workspaces_agents_only(
     workspace.set(name, text)
     assert workspace.looked_at == agents
     notes = workspace.ledger.expiring(MORNING.replace(hour=10))
-    assert len(notes.get(Scope("acme", "support"), ())) == (len(Grain) if agents else 0)
+    assert len(notes.get(Scope("acme", "support"), ())) == (
+        len(Grain) if agents else 0
+    )
 
 
 @pytest.fixture

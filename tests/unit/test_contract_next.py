@@ -47,7 +47,9 @@ def test_the_locked_versions_of_the_three_are_known(
 
 
 def test_without_a_registry_it_says_so_and_does_not_fail(
-    canary: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    canary: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
 ) -> None:
     monkeypatch.setattr(canary, "make_environment", lambda _folder: None)
     assert canary.main(PROJECT) == 0

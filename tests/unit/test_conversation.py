@@ -47,11 +47,14 @@ VALUES = LEAVES | st.sampled_from(
 JSON = st.recursive(
     VALUES,
     lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(NAMES | TEXT, inner, max_size=5)
+        st.lists(inner, max_size=4)
+        | st.dictionaries(NAMES | TEXT, inner, max_size=5)
     ),
 )
 PARTS = st.lists(
-    st.fixed_dictionaries({}, optional={"type": JSON, "text": JSON, "x": JSON}),
+    st.fixed_dictionaries(
+        {}, optional={"type": JSON, "text": JSON, "x": JSON}
+    ),
     max_size=3,
 )
 NEARLY = st.fixed_dictionaries(
@@ -60,10 +63,16 @@ NEARLY = st.fixed_dictionaries(
         "messages": st.lists(
             st.fixed_dictionaries(
                 {
-                    "role": st.sampled_from(["user", "assistant", "tool"]) | JSON,
+                    "role": st.sampled_from(["user", "assistant", "tool"])
+                    | JSON,
                     "content": TEXT | PARTS | JSON,
                 },
-                optional={"id": JSON, "name": JSON, "timestamp": JSON, "extra": JSON},
+                optional={
+                    "id": JSON,
+                    "name": JSON,
+                    "timestamp": JSON,
+                    "extra": JSON,
+                },
             ),
             max_size=4,
         ),
@@ -82,10 +91,16 @@ def test_validation_raises_nothing_but_rejected_and_what_it_accepts_can_travel(
         assert conversation.reason
         return
     again = parse_conversation(
-        json.loads(json.dumps(conversation.as_json(), ensure_ascii=False).encode())
+        json.loads(
+            json.dumps(conversation.as_json(), ensure_ascii=False).encode()
+        )
     )
-    assert [m.id for m in again.messages] == [m.id for m in conversation.messages]
-    assert [m.text for m in again.messages] == [m.text for m in conversation.messages]
+    assert [m.id for m in again.messages] == [
+        m.id for m in conversation.messages
+    ]
+    assert [m.text for m in again.messages] == [
+        m.text for m in conversation.messages
+    ]
 
 
 REFUSED: list[tuple[Any, str, str]] = [
@@ -205,9 +220,17 @@ def test_openai_messages_come_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", [{"type": []}, {"type": {"text": 1}}, {"text": "no type"}, {"type": "text"}]
+    "part",
+    [
+        {"type": []},
+        {"type": {"text": 1}},
+        {"text": "no type"},
+        {"type": "text"},
+    ],
 )
-def test_a_content_part_of_an_unknown_shape_has_no_words(part: dict[str, Any]) -> None:
+def test_a_content_part_of_an_unknown_shape_has_no_words(
+    part: dict[str, Any],
+) -> None:
     assert a_message([part]).text == ""
 
 
@@ -221,8 +244,12 @@ def test_names_may_be_written_in_snake_case() -> None:
 
 
 def test_a_conversation_is_placed_where_it_names_no_other_memory() -> None:
-    unplaced = parse_conversation({"conversationId": "c", "messages": [raw_message()]})
-    assert unplaced.in_scope(Scope("acme", "support")).scope == Scope("acme", "support")
+    unplaced = parse_conversation(
+        {"conversationId": "c", "messages": [raw_message()]}
+    )
+    assert unplaced.in_scope(Scope("acme", "support")).scope == Scope(
+        "acme", "support"
+    )
     with pytest.raises(Rejected, match="workspaceId: is missing"):
         _ = unplaced.scope
     for other, field in (
@@ -248,11 +275,17 @@ def ids(conversation: Conversation) -> list[str | None]:
     return [message.id for message in conversation.messages]
 
 
-@given(RAW_MESSAGES, st.lists(st.builds(raw_message, st.text(max_size=5)), max_size=4))
+@given(
+    RAW_MESSAGES,
+    st.lists(st.builds(raw_message, st.text(max_size=5)), max_size=4),
+)
 def test_message_ids_do_not_change_when_the_conversation_grows(
     said: list[dict[str, Any]], more: list[dict[str, Any]]
 ) -> None:
-    short, grown = ids(a_conversation(*said)), ids(a_conversation(*said, *more))
+    short, grown = (
+        ids(a_conversation(*said)),
+        ids(a_conversation(*said, *more)),
+    )
     assert grown[: len(short)] == short
     assert len(set(grown)) == len(grown)
 
@@ -263,7 +296,10 @@ def test_message_ids_come_from_what_was_said_and_not_from_when_or_for_whom_it_ar
 ) -> None:
     first = a_conversation(*said, startedAt="2026-03-02T09:15:00Z")
     later = a_conversation(
-        *said, startedAt="2027-01-01T00:00:00Z", workspaceId="other", userId="u-7"
+        *said,
+        startedAt="2027-01-01T00:00:00Z",
+        workspaceId="other",
+        userId="u-7",
     )
     assert ids(first) == ids(later)
     assert (
@@ -273,7 +309,9 @@ def test_message_ids_come_from_what_was_said_and_not_from_when_or_for_whom_it_ar
     )
 
 
-def test_invariant_2_messages_that_differ_in_anything_said_have_different_ids() -> None:
+def test_invariant_2_messages_that_differ_in_anything_said_have_different_ids() -> (
+    None
+):
     alike = [
         raw_message("ok"),
         raw_message("OK"),
@@ -284,7 +322,8 @@ def test_invariant_2_messages_that_differ_in_anything_said_have_different_ids() 
     ]
     assert len({a_message(**message).id for message in alike}) == len(alike)
     assert (
-        a_message("ok").id != a_conversation("ok", conversationId="c-2").messages[0].id
+        a_message("ok").id
+        != a_conversation("ok", conversationId="c-2").messages[0].id
     )
 
 

@@ -6,13 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import a_message, attempt, raw_conversation, raw_message
+from tests.support.builders import (
+    a_message,
+    attempt,
+    raw_conversation,
+    raw_message,
+)
 from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Rejected
 
 
 def test_a_message_may_say_what_the_agent_is_doing_and_how_it_ended() -> None:
-    message = a_message(state="debugging", signal="episode_end", outcome="success")
+    message = a_message(
+        state="debugging", signal="episode_end", outcome="success"
+    )
     assert (message.state, message.signal, message.outcome) == (
         "debugging",
         "episode_end",
@@ -35,7 +42,9 @@ def test_a_message_may_say_what_the_agent_is_doing_and_how_it_ended() -> None:
 def test_a_state_signal_or_outcome_of_no_known_form_is_refused_by_name(
     field: str, value: Any
 ) -> None:
-    error = attempt(parse_conversation, raw_conversation(raw_message(**{field: value})))
+    error = attempt(
+        parse_conversation, raw_conversation(raw_message(**{field: value}))
+    )
     assert isinstance(error, Rejected)
     assert error.field == f"messages[0].{field}"
 

@@ -39,7 +39,11 @@ def model() -> Iterator[ModelServer]:
 def opened(store: Path, model: ModelServer, now: datetime = NOW) -> Memory:
     environment = {**model.environment, "VARVE_LLM": "openai:gpt-4o-mini"}
     return Memory.open(
-        store, workspace="acme", agent="support", now=now, environment=environment
+        store,
+        workspace="acme",
+        agent="support",
+        now=now,
+        environment=environment,
     )
 
 
@@ -58,7 +62,9 @@ def test_the_models_tokens_are_counted_by_verb_and_day(
         memory.summarize(grain="daily")
     later = opened(tmp_path, model, NOW + timedelta(days=40))
     costs = later.costs(since=NOW)
-    rows = {(row.verb, row.day): row.count(Item.TOKENS_IN) for row in costs.rows}
+    rows = {
+        (row.verb, row.day): row.count(Item.TOKENS_IN) for row in costs.rows
+    }
     assert rows == {
         ("extract", "2026-11-20"): extracting,
         ("summarize", "2026-12-30"): told(model) - extracting,
@@ -75,7 +81,9 @@ def test_a_day_is_one_of_the_workspaces_zone(
         memory.ingest(raw_conversation())
     (row,) = opened(tmp_path, model, late).costs().rows
     assert row.day == "2026-12-01"
-    assert sorted(path.name for path in (tmp_path / "costs").rglob("*.json")) == [
+    assert sorted(
+        path.name for path in (tmp_path / "costs").rglob("*.json")
+    ) == [
         "2026-12.json",
         "2026-12.json",
     ]
@@ -85,14 +93,20 @@ def test_costs_hold_no_content_and_no_users_id(
     tmp_path: Path, model: ModelServer
 ) -> None:
     with opened(tmp_path, model) as memory:
-        memory.ingest(raw_conversation("Tulip is my password.", userId="u-tulip"))
+        memory.ingest(
+            raw_conversation("Tulip is my password.", userId="u-tulip")
+        )
     for path in (tmp_path / "costs").rglob("*.json"):
         assert b"tulip" not in path.read_bytes().lower()
 
 
-def test_a_store_without_a_model_or_requests_has_no_costs(tmp_path: Path) -> None:
+def test_a_store_without_a_model_or_requests_has_no_costs(
+    tmp_path: Path,
+) -> None:
     with Memory.open(tmp_path, now=NOW, environment={}) as memory:
-        memory.ingest({"conversationId": "c", "messages": [raw_message("I ski.")]})
+        memory.ingest(
+            {"conversationId": "c", "messages": [raw_message("I ski.")]}
+        )
         assert memory.costs().rows == ()
     assert not (tmp_path / "costs").exists()
 
@@ -119,9 +133,18 @@ def test_the_command_prints_a_table_and_its_rows_as_json(
     for name, value in model.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("VARVE_LLM", "openai:gpt-4o-mini")
-    said = {**raw_conversation(), "agentId": "default", "workspaceId": "default"}
+    said = {
+        **raw_conversation(),
+        "agentId": "default",
+        "workspaceId": "default",
+    }
     (tmp_path / "c.json").write_text(json.dumps(said))
-    store = ["--store", str(tmp_path / "store"), "--now", "2026-11-20T12:00:00Z"]
+    store = [
+        "--store",
+        str(tmp_path / "store"),
+        "--now",
+        "2026-11-20T12:00:00Z",
+    ]
     assert main(["ingest", str(tmp_path / "c.json"), *store]) == 0
     assert "model: 1 call, " in capsys.readouterr().out
     assert main(["costs", "--since", "2026-11-20", *store]) == 0
@@ -143,18 +166,25 @@ def test_the_command_prints_a_table_and_its_rows_as_json(
 
 
 def test_a_workspaces_price_replaces_the_listed_one() -> None:
-    counts = Counter({Item.TOKENS_IN.of("gpt-4.1"): 10**6, Item.PUTS.value: 10**6})
+    counts = Counter(
+        {Item.TOKENS_IN.of("gpt-4.1"): 10**6, Item.PUTS.value: 10**6}
+    )
     assert prices_with(None).estimate(counts) == (7.0, ())
     assert prices_with("gpt-4.1=1/4, puts=6").estimate(counts) == (7.0, ())
     assert prices_with("puts=6").estimate(counts) == (8.0, ())
 
 
 def test_a_model_without_a_price_is_named_and_not_guessed() -> None:
-    counts = {Item.TOKENS_IN.of("tiny"): 5, Item.TOKENS_IN.of("openai/gpt-4.1"): 10**6}
+    counts = {
+        Item.TOKENS_IN.of("tiny"): 5,
+        Item.TOKENS_IN.of("openai/gpt-4.1"): 10**6,
+    }
     assert prices_with(None).estimate(counts) == (2.0, ("tiny",))
 
 
-@pytest.mark.parametrize("text", ["gpt-4.1", "=1", "a=x", "a=-1", "a=1/nan", "a=inf"])
+@pytest.mark.parametrize(
+    "text", ["gpt-4.1", "=1", "a=x", "a=-1", "a=1/nan", "a=inf"]
+)
 def test_a_price_that_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(Rejected, match=r"costs\.prices"):
         parse_prices(text, "costs.prices")

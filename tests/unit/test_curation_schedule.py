@@ -53,8 +53,12 @@ def remembered(sim: Simulation, agent: str) -> Experience:
 
 
 def work(sim: Simulation) -> None:
-    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
-    sim.parts.write_queue.drain(lambda batch: sim.app.write(batch).returned, CALM)
+    sim.parts.summary_queue.drain(
+        lambda batch: sim.app.work(batch).returned, CALM
+    )
+    sim.parts.write_queue.drain(
+        lambda batch: sim.app.write(batch).returned, CALM
+    )
 
 
 def test_a_pass_puts_only_agents_with_experience_on_the_queue_each_in_its_own_group() -> (
@@ -64,9 +68,12 @@ def test_a_pass_puts_only_agents_with_experience_on_the_queue_each_in_its_own_gr
     assert sim.app.curate(APRIL) == PassOutcome(planned=2, left=0)
     groups = sim.parts.summary_queue.waiting
     assert set(groups) == {"acme:support", "acme:sales"}
-    items = [read_work(delivery) for group in groups.values() for delivery in group]
+    items = [
+        read_work(delivery) for group in groups.values() for delivery in group
+    ]
     assert all(
-        isinstance(item, CurateAgent) and item.months == ("2026-03",) for item in items
+        isinstance(item, CurateAgent) and item.months == ("2026-03",)
+        for item in items
     )
 
 
@@ -80,7 +87,11 @@ def test_the_report_is_kept_for_the_owner_and_the_lessons_versions_are_written_d
     work(sim)
     report = book.last_curation()
     assert report is not None
-    assert (report["at"], report["kept"], report["applied"]) == (iso(APRIL), 1, False)
+    assert (report["at"], report["kept"], report["applied"]) == (
+        iso(APRIL),
+        1,
+        False,
+    )
     assert [lesson.action for lesson in book.all()] == ["raise the pool"]
 
 
@@ -92,9 +103,9 @@ def test_lessons_that_nothing_happens_to_are_looked_at_again_when_they_go_stale(
     for month in (4, 5):
         sim.app.curate(datetime(2026, month, 1, 5, 40, tzinfo=UTC))
         work(sim)
-    assert sim.app.curate(datetime(2026, 8, 1, 5, 40, tzinfo=UTC)) == PassOutcome(
-        planned=0, left=0
-    )
+    assert sim.app.curate(
+        datetime(2026, 8, 1, 5, 40, tzinfo=UTC)
+    ) == PassOutcome(planned=0, left=0)
     october = datetime(2026, 10, 1, 5, 40, tzinfo=UTC)
     assert sim.app.curate(october) == PassOutcome(planned=1, left=0)
     work(sim)
@@ -116,7 +127,10 @@ def test_experience_of_an_agent_that_nobody_talks_to_goes_when_its_years_are_ove
     over = datetime(2028, 1, 3, tzinfo=UTC)  # the free plan's two years
     for at, left in ((over - timedelta(hours=1), 1), (over, 0)):
         sim.clean(at)
-        assert sum(sim.parts.records.periods(SCOPE, Store.EXPERIENCE).values()) == left
+        assert (
+            sum(sim.parts.records.periods(SCOPE, Store.EXPERIENCE).values())
+            == left
+        )
 
 
 def test_a_pass_where_nobody_has_lessons_costs_one_listing() -> None:

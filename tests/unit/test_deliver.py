@@ -46,7 +46,10 @@ class Bench:
 
     @property
     def buried(self) -> list[tuple[str, str]]:
-        return [(delivery.id, str(error)) for delivery, error in self.letters.letters]
+        return [
+            (delivery.id, str(error))
+            for delivery, error in self.letters.letters
+        ]
 
 
 def a_delivery(
@@ -102,7 +105,10 @@ def test_invariant_1_what_can_never_succeed_is_a_dead_letter_with_its_reason_and
     fault: str, reason: str
 ) -> None:
     bench = Bench()
-    assert bench.run(a_delivery("1"), a_delivery("2", fault), a_delivery("3")) == []
+    assert (
+        bench.run(a_delivery("1"), a_delivery("2", fault), a_delivery("3"))
+        == []
+    )
     assert (bench.handled, bench.buried) == (["1", "3"], [("2", reason)])
 
 
@@ -110,7 +116,9 @@ def test_invariant_1_an_outage_at_the_last_chance_is_a_dead_letter_with_its_reas
     None
 ):
     bench = Bench()
-    assert bench.run(a_delivery("1", "outage", last=True), a_delivery("2")) == []
+    assert (
+        bench.run(a_delivery("1", "outage", last=True), a_delivery("2")) == []
+    )
     assert (bench.handled, bench.buried) == (["2"], [("1", "storage: down")])
 
 
@@ -119,7 +127,10 @@ def test_invariant_1_a_message_is_returned_while_the_dead_letters_cannot_take_it
     body: str,
 ) -> None:
     bench = Bench(Failing(InMemoryDeadLetters(), Retryable("dlq: down"), 1))
-    assert bench.run(a_delivery("1", body, last=True), a_delivery("2")) == ["1", "2"]
+    assert bench.run(a_delivery("1", body, last=True), a_delivery("2")) == [
+        "1",
+        "2",
+    ]
     assert bench.handled == []
 
 
@@ -128,7 +139,9 @@ def test_an_error_nobody_foresaw_is_not_swallowed() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        deliver_each([a_delivery("1")], handle, dead_letters=InMemoryDeadLetters())
+        deliver_each(
+            [a_delivery("1")], handle, dead_letters=InMemoryDeadLetters()
+        )
 
 
 def test_no_deliveries_are_nothing_to_do() -> None:

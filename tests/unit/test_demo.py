@@ -30,8 +30,18 @@ EXPORT = [
         "conversation_id": "x1",
         "current_node": "a",
         "mapping": {
-            "root": {"id": "root", "message": None, "parent": None, "children": ["a"]},
-            "a": {"id": "a", "parent": "root", "children": [], "message": SAID},
+            "root": {
+                "id": "root",
+                "message": None,
+                "parent": None,
+                "children": ["a"],
+            },
+            "a": {
+                "id": "a",
+                "parent": "root",
+                "children": [],
+                "message": SAID,
+            },
         },
     }
 ]
@@ -55,7 +65,9 @@ def test_a_foreign_chat_is_stored_and_asked_about(
     assert "? What about Hannah?   (default/default)" in told.out
     assert "? the newest memories   (default/default)" in told.out
     assert f"  varve look --store {store} --workspace default" in told.out
-    assert main(["demo", "--chat", str(export), "--store", store, "--json"]) == 0
+    assert (
+        main(["demo", "--chat", str(export), "--store", store, "--json"]) == 0
+    )
     shown = json.loads(capsys.readouterr().out)
     (status,) = shown["status"]
     assert status["grains"]["working"]["records"] >= 1
@@ -74,7 +86,10 @@ def test_a_chat_that_cannot_be_read_is_named(
 ) -> None:
     (tmp_path / "odd.json").write_text("plain words")
     store = tmp_path / "store"
-    assert main(["demo", "--chat", str(tmp_path / name), "--store", str(store)]) == 2
+    assert (
+        main(["demo", "--chat", str(tmp_path / name), "--store", str(store)])
+        == 2
+    )
     assert reason in capsys.readouterr().err
     assert not store.exists()
 
@@ -83,7 +98,9 @@ def test_at_a_terminal_it_offers_the_pages_and_serves_them(
     export: Path, tmp_path: Path
 ) -> None:
     words = ["demo", "--chat", str(export), "--store", str(tmp_path / "store")]
-    command = f"import sys; from varve.cli import main; sys.exit(main({words!r}))"
+    command = (
+        f"import sys; from varve.cli import main; sys.exit(main({words!r}))"
+    )
     child, terminal = pty.fork()
     if child == 0:
         os.execv(sys.executable, [sys.executable, "-c", command])

@@ -16,9 +16,9 @@ from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.words import content_words
 
 PAIRS = json.loads(
-    (Path(__file__).parents[1] / "scenarios" / "denials" / "pairs.json").read_text(
-        "utf-8"
-    )
+    (
+        Path(__file__).parents[1] / "scenarios" / "denials" / "pairs.json"
+    ).read_text("utf-8")
 )
 """Forty pairs that differ in nothing but a denial."""
 OTHERS = (
@@ -80,7 +80,9 @@ def test_of_two_known_answers_the_one_with_the_same_denial_is_likelier(
         ("errors began with a release", {"error", "began", "releas"}),
     ],
 )
-def test_a_denial_covers_the_words_of_its_clause(text: str, stems: set[str]) -> None:
+def test_a_denial_covers_the_words_of_its_clause(
+    text: str, stems: set[str]
+) -> None:
     assert content_words(text) == stems
 
 
@@ -89,18 +91,29 @@ def test_a_lesson_says_whether_its_clue_is_present_or_absent() -> None:
     for number in range(4):
         said = "a release, an alert" if number % 2 else "no release, no alert"
         answer = "roll back" if number % 2 else "raise the pool"
-        episode = an_episode(number, f"host {chr(97 + number) * 3} shows {said}")
+        episode = an_episode(
+            number, f"host {chr(97 + number) * 3} shows {said}"
+        )
         parts += [
             episode,
-            a_report(episode, Outcome.SUCCESS, decision=answer, resolution=answer),
+            a_report(
+                episode, Outcome.SUCCESS, decision=answer, resolution=answer
+            ),
         ]
-    lessons = {one.action: one for one in derive_lessons(History(rows_of(*parts)))}
+    lessons = {
+        one.action: one for one in derive_lessons(History(rows_of(*parts)))
+    }
     assert "no release" in lessons["raise the pool"].condition.split(", ")
     assert "release" in lessons["roll back"].condition.split(", ")
 
 
-def test_the_probability_of_roll_back_falls_when_there_was_no_release() -> None:
+def test_the_probability_of_roll_back_falls_when_there_was_no_release() -> (
+    None
+):
     known = {"roll back": "There was a release today and errors began."}
     with_it = believe("There was a release today.", known)
     without = believe("There was no release today.", known)
-    assert probability(without, "roll back") < probability(with_it, "roll back") / 2
+    assert (
+        probability(without, "roll back")
+        < probability(with_it, "roll back") / 2
+    )

@@ -17,7 +17,12 @@ from varve.adapters.detectors.personal import PersonalDetector
 from varve.adapters.detectors.secrets import SecretDetector
 from varve.domain.allowance import MAX_PHONE_CHECKS
 from varve.domain.errors import Misconfigured
-from varve.domain.personal import Detection, Kind, placeholder, replace_detections
+from varve.domain.personal import (
+    Detection,
+    Kind,
+    placeholder,
+    replace_detections,
+)
 
 PERSONAL, SECRETS = PersonalDetector(("US", "GB", "ES")), SecretDetector()
 SHARED = Path(__file__).parents[2] / "shared"
@@ -29,7 +34,9 @@ def find(text: str) -> Sequence[Detection]:
 
 
 def redacted(text: str) -> str:
-    return replace_detections(text, find(text), lambda found: placeholder(found.kind))
+    return replace_detections(
+        text, find(text), lambda found: placeholder(found.kind)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +44,9 @@ def texts() -> list[Labelled]:
     return labelled()
 
 
-def test_the_labelled_texts_are_many_and_hold_every_kind(texts: list[Labelled]) -> None:
+def test_the_labelled_texts_are_many_and_hold_every_kind(
+    texts: list[Labelled],
+) -> None:
     assert len(texts) >= 400
     assert sum(not text.passages for text in texts) >= 200
     by_kind = scores(texts, find)
@@ -67,7 +76,17 @@ def test_the_texts_that_no_rule_was_fitted_on_are_found_as_well() -> None:
 
 @pytest.mark.parametrize(
     "separator",
-    ["\u00a0", "\u202f", "\u2009", " ", "-", "\u2011", "\u2013", "\u2212", "."],
+    [
+        "\u00a0",
+        "\u202f",
+        "\u2009",
+        " ",
+        "-",
+        "\u2011",
+        "\u2013",
+        "\u2212",
+        ".",
+    ],
 )
 @pytest.mark.parametrize(
     ("kind", "parts"),
@@ -88,17 +107,21 @@ def test_a_number_is_found_with_any_separator_and_its_own_words_are_redacted(
     )
 
 
-def test_every_shape_of_a_token_has_a_page_and_a_keyword_of_its_pattern() -> None:
+def test_every_shape_of_a_token_has_a_page_and_a_keyword_of_its_pattern() -> (
+    None
+):
     path = SHARED / "varve" / "adapters" / "detectors" / "token_shapes.toml"
     shapes = tomllib.loads(path.read_text("utf-8"))["shape"]
     assert len(shapes) >= 70
-    assert len({shape["name"] + shape["keyword"] for shape in shapes}) == len(shapes)
+    assert len({shape["name"] + shape["keyword"] for shape in shapes}) == len(
+        shapes
+    )
     for shape in shapes:
         assert shape["source"].startswith("https://"), shape["name"]
         plain = shape["pattern"].replace("\\", "").casefold()
-        assert shape["keyword"].casefold() in plain or shape["keyword"] in "._v1_", (
-            shape
-        )
+        assert (
+            shape["keyword"].casefold() in plain or shape["keyword"] in "._v1_"
+        ), shape
 
 
 def test_a_text_of_many_numbers_is_filtered_with_bounded_work(
@@ -113,7 +136,8 @@ def test_a_text_of_many_numbers_is_filtered_with_bounded_work(
 
     monkeypatch.setattr(phonenumbers, "PhoneNumberMatcher", count)
     numbers = [
-        f"612 {n // 1000:03} {n % 1000:03}" for n in range(MAX_PHONE_CHECKS + 50)
+        f"612 {n // 1000:03} {n % 1000:03}"
+        for n in range(MAX_PHONE_CHECKS + 50)
     ]
     told = "".join(f"call {number}; " for number in numbers)
     once = redacted(told)
@@ -132,7 +156,10 @@ def test_filtering_a_redacted_text_again_changes_nothing(
 def test_a_secret_in_a_block_of_code_is_removed_completely() -> None:
     key = secret("pem")
     text = f"Here:\n```sh\nexport KEY='{secret('openai')}'\n{key}\n```\nDone."
-    assert redacted(text) == "Here:\n```sh\nexport KEY='[secret]'\n[secret]\n```\nDone."
+    assert (
+        redacted(text)
+        == "Here:\n```sh\nexport KEY='[secret]'\n[secret]\n```\nDone."
+    )
 
 
 def test_a_token_that_holds_json_nested_too_deep_is_no_secret() -> None:
@@ -143,7 +170,9 @@ def test_a_token_that_holds_json_nested_too_deep_is_no_secret() -> None:
     assert SECRETS.find(f"see {head}.{nested}.abc") == []
 
 
-def test_a_private_key_without_an_end_is_removed_to_the_end_of_the_text() -> None:
+def test_a_private_key_without_an_end_is_removed_to_the_end_of_the_text() -> (
+    None
+):
     assert redacted("see " + secret("pem")[:200]) == "see [secret]"
 
 
@@ -159,7 +188,9 @@ def test_a_private_key_without_an_end_is_removed_to_the_end_of_the_text() -> Non
     ],
 )
 def test_one_value_in_two_spellings_is_one_value(one: str, other: str) -> None:
-    assert {f.canonical for f in find(one)} == {f.canonical for f in find(other)}
+    assert {f.canonical for f in find(one)} == {
+        f.canonical for f in find(other)
+    }
     assert len(find(one)) == 1
 
 
@@ -187,7 +218,9 @@ print(*sorted({"phonenumbers", "stdnum", "detect_secrets", "requests"} & set(sys
         ("call +1 202-555-0123", "phonenumbers stdnum"),
     ],
 )
-def test_a_text_imports_only_the_libraries_it_needs(text: str, imported: str) -> None:
+def test_a_text_imports_only_the_libraries_it_needs(
+    text: str, imported: str
+) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", IMPORTED, text],
         capture_output=True,

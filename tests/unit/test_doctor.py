@@ -67,7 +67,9 @@ def memory(tmp_path: Path) -> Memory:
     return Memory.open(tmp_path / "memory", now=NOW, environment={})
 
 
-def examine(memory: Memory, surroundings: WrittenSurroundings) -> dict[str, Finding]:
+def examine(
+    memory: Memory, surroundings: WrittenSurroundings
+) -> dict[str, Finding]:
     with memory.sessions.open_owner(memory.scope) as session:
         found = diagnose(session, surroundings)
     return {one.part: one for one in found.findings}
@@ -85,7 +87,9 @@ def test_a_sound_deployment_has_no_warning(memory: Memory) -> None:
     [
         (
             "store",
-            WrittenSurroundings(refusal=Misconfigured("loses conditional puts")),
+            WrittenSurroundings(
+                refusal=Misconfigured("loses conditional puts")
+            ),
             Health.FAILED,
             "loses conditional puts",
         ),
@@ -107,14 +111,24 @@ def test_a_sound_deployment_has_no_warning(memory: Memory) -> None:
             Health.FAILED,
             "180 s",
         ),
-        ("clock", WrittenSurroundings(server=None), Health.SKIPPED, "directory"),
+        (
+            "clock",
+            WrittenSurroundings(server=None),
+            Health.SKIPPED,
+            "directory",
+        ),
         (
             "role",
             WrittenSurroundings(role=Retryable("sts: is busy")),
             Health.FAILED,
             "sts: is busy",
         ),
-        ("queues", WrittenSurroundings(), Health.SKIPPED, "none are configured"),
+        (
+            "queues",
+            WrittenSurroundings(),
+            Health.SKIPPED,
+            "none are configured",
+        ),
         (
             "write queue",
             WrittenSurroundings(states={"ingest": SOUND}),
@@ -147,7 +161,9 @@ def test_a_broken_part_is_told(
     assert words in finding.told
 
 
-def test_a_refused_model_is_told_and_the_rest_is_examined(tmp_path: Path) -> None:
+def test_a_refused_model_is_told_and_the_rest_is_examined(
+    tmp_path: Path,
+) -> None:
     environment = {"VARVE_LLM": "openai:gpt-4o-mini"}
     memory = Memory.open(tmp_path / "memory", now=NOW, environment=environment)
     found = examine(memory, WrittenSurroundings())
@@ -156,13 +172,17 @@ def test_a_refused_model_is_told_and_the_rest_is_examined(tmp_path: Path) -> Non
     assert found["erasure"].health is Health.OK
 
 
-def test_closed_periods_that_wait_are_told_with_their_command(memory: Memory) -> None:
+def test_closed_periods_that_wait_are_told_with_their_command(
+    memory: Memory,
+) -> None:
     memory.remember("Dana lives in Lisbon.", at=NOW - timedelta(days=3))
     finding = examine(memory, WrittenSurroundings())["periods"]
     assert finding.health is Health.WARNING
     assert finding.remedy == "varve summarize"
     memory.summarize()
-    assert examine(memory, WrittenSurroundings())["periods"].health is Health.OK
+    assert (
+        examine(memory, WrittenSurroundings())["periods"].health is Health.OK
+    )
 
 
 def test_the_command_prints_json_and_fails_with_1(

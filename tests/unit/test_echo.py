@@ -41,7 +41,9 @@ CHANGES: dict[str, Change] = {
     "indented": lambda block: "".join(
         f"\t    {line}" for line in block.splitlines(keepends=True)
     ),
-    "dedented": lambda block: "\n".join(line.strip() for line in block.splitlines()),
+    "dedented": lambda block: "\n".join(
+        line.strip() for line in block.splitlines()
+    ),
     "html": html.escape,
     "html twice": lambda block: html.escape(html.escape(block)),
     "html without quotes": lambda block: html.escape(block, quote=False),
@@ -52,7 +54,9 @@ CHANGES: dict[str, Change] = {
     "json with escaped angles": lambda block: (
         json.dumps(block).replace("<", "\\u003c").replace(">", "\\u003e")
     ),
-    "json with escaped slashes": lambda block: json.dumps(block).replace("/", "\\/"),
+    "json with escaped slashes": lambda block: json.dumps(block).replace(
+        "/", "\\/"
+    ),
     "on one line": lambda block: block.replace("\n", " "),
     "windows lines": lambda block: block.replace("\n", "\r\n"),
     "blank lines": lambda block: block.replace("\n", "\n\n"),
@@ -65,15 +69,21 @@ CHANGES: dict[str, Change] = {
     "numbered": lambda block: numbered(block, "."),
     "numbered with brackets": lambda block: numbered(block, ")"),
     "bulleted": lambda block: block.replace("\n- [", "\n• ["),
-    "bold sources": lambda block: re.sub(r"(?m)^- (\[.*?\])", r"- **\1**", block),
+    "bold sources": lambda block: re.sub(
+        r"(?m)^- (\[.*?\])", r"- **\1**", block
+    ),
     "bold lines": lambda block: re.sub(r"(?m)^(.+)$", r"**\1**", block),
     "html lines": lambda block: block.replace("\n", "<br/>"),
     "html lines and line ends": lambda block: block.replace("\n", "<br>\n"),
-    "escaped html lines": lambda block: html.escape(block).replace("\n", "<br />"),
+    "escaped html lines": lambda block: html.escape(block).replace(
+        "\n", "<br />"
+    ),
     "full width": lambda block: block.replace("<", "＜").replace(">", "＞"),
     "variation selectors": lambda block: block.replace("v", "v\ufe0f"),
     "joiners and fillers": lambda block: block.replace("e", "\u200de\u3164"),
-    "look-alikes": lambda block: block.replace("e", "\u0435").replace("a", "\u0430"),
+    "look-alikes": lambda block: block.replace("e", "\u0435").replace(
+        "a", "\u0430"
+    ),
 }
 
 
@@ -87,7 +97,9 @@ PROSE = st.text(st.sampled_from("ab é.?!\n\t  用😀"), max_size=400)
 
 @pytest.mark.parametrize("tag", [*INJECTED_TAGS, "MEMORY", "Varve-Memory"])
 @pytest.mark.parametrize("attributes", ["", ' source="varve"', "\n  a='1' b"])
-def test_a_block_of_recalled_memory_is_left_out(tag: str, attributes: str) -> None:
+def test_a_block_of_recalled_memory_is_left_out(
+    tag: str, attributes: str
+) -> None:
     text = f"Before.\n<{tag}{attributes}>\n<entry>Dana lives in Lisbon.</entry>\n</{tag} >\nI like tea."
     assert without_injected(text).split() == ["Before.", "I", "like", "tea."]
 
@@ -100,14 +112,17 @@ def test_several_blocks_are_left_out_and_what_lies_between_stays() -> None:
 
 def test_a_block_within_another_kind_of_block_goes_with_it() -> None:
     assert (
-        without_injected("<varve-memory>a <memory>b</memory> c</varve-memory>rest")
+        without_injected(
+            "<varve-memory>a <memory>b</memory> c</varve-memory>rest"
+        )
         == "rest"
     )
 
 
 def test_a_block_that_was_cut_off_is_left_out_to_its_end() -> None:
     assert (
-        without_injected("I like tea.\n<varve-memory>\nDana lives in") == "I like tea."
+        without_injected("I like tea.\n<varve-memory>\nDana lives in")
+        == "I like tea."
     )
 
 
@@ -167,7 +182,9 @@ class TestOurBlock:
 
 
 LINES_TOGETHER = {
-    name: c for name, c in CHANGES.items() if name not in {"blank lines", "wrapped"}
+    name: c
+    for name, c in CHANGES.items()
+    if name not in {"blank lines", "wrapped"}
 }
 """What is cut off is known by its lines, and by their standing together."""
 
@@ -180,7 +197,8 @@ def test_cut_off_anywhere_at_its_end_it_leaves_nothing(change: Change) -> None:
         left = without_injected(f"I moved.\n{block[:end]}")
         assert left.startswith("I moved.")
         assert (
-            left.removeprefix("I moved.").strip('>"`* \n').replace("&gt;", "") == ""
+            left.removeprefix("I moved.").strip('>"`* \n').replace("&gt;", "")
+            == ""
         ), block[:end][-80:]
 
 
@@ -202,10 +220,14 @@ def test_cut_off_anywhere_at_its_beginning_it_leaves_part_of_one_entry_at_most(
 
 
 @pytest.mark.parametrize("change", LINES_TOGETHER.values(), ids=LINES_TOGETHER)
-def test_the_words_around_a_block_without_its_beginning_stay(change: Change) -> None:
+def test_the_words_around_a_block_without_its_beginning_stay(
+    change: Change,
+) -> None:
     block = change(BLOCK)
     for start in range(1, len(block), 7):
-        left = without_injected(f"I moved to Faro.\n{block[start:]}\n\nWhat < now?")
+        left = without_injected(
+            f"I moved to Faro.\n{block[start:]}\n\nWhat < now?"
+        )
         assert left.startswith("I moved to Faro.")
         assert left.endswith("What < now?")
 

@@ -97,14 +97,20 @@ def rows_of(*parts: Episode | Report | LessonVersion) -> list[Record]:
 @st.composite
 def pasts(draw: st.DrawFn) -> list[Episode | Report | LessonVersion]:
     parts: list[Episode | Report | LessonVersion] = []
-    episodes = [an_episode(number) for number in range(draw(st.integers(2, 6)))]
+    episodes = [
+        an_episode(number) for number in range(draw(st.integers(2, 6)))
+    ]
     for episode in episodes:
         parts.append(episode)
         for later in range(draw(st.integers(0, 2))):
-            answer = draw(st.sampled_from(["raise the pool", "roll back", None]))
+            answer = draw(
+                st.sampled_from(["raise the pool", "roll back", None])
+            )
             used = draw(
                 st.lists(
-                    st.sampled_from([e.id for e in episodes]), unique=True, max_size=2
+                    st.sampled_from([e.id for e in episodes]),
+                    unique=True,
+                    max_size=2,
                 )
             )
             decision = draw(st.sampled_from(["raise the pool", "roll back"]))
@@ -125,7 +131,10 @@ def pasts(draw: st.DrawFn) -> list[Episode | Report | LessonVersion]:
 
 
 def a_version(
-    number: int, *, active: bool = True, supporting: tuple[str, ...] | None = None
+    number: int,
+    *,
+    active: bool = True,
+    supporting: tuple[str, ...] | None = None,
 ) -> LessonVersion:
     at = START + timedelta(days=30 + number)
     return LessonVersion(
@@ -151,7 +160,9 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     assert derive_lessons(History(rows)) == derive_lessons(History(shuffled))
     reports = [part for part in parts if isinstance(part, Report)]
     operations = [
-        link for report in reports for link in links_of_report(report, report.target)
+        link
+        for report in reports
+        for link in links_of_report(report, report.target)
     ]
     uses = links_of_uses(History(rows), derive_lessons(History(rows)))
     again = links_of_uses(History(shuffled), derive_lessons(History(shuffled)))
@@ -160,10 +171,15 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     mixed = [*operations, *operations[::-1]]
     random.shuffle(mixed)  # type: ignore[attr-defined]
     assert fold(operations) == fold(mixed)
-    embed, (vector,) = WordEmbedder().embed, WordEmbedder().embed([SITUATIONS[0]])
+    embed, (vector,) = (
+        WordEmbedder().embed,
+        WordEmbedder().embed([SITUATIONS[0]]),
+    )
     known, other = History(rows), History(shuffled)
     one = recollect(SITUATIONS[0], vector, known, derive_lessons(known), embed)
-    assert one == recollect(SITUATIONS[0], vector, other, derive_lessons(other), embed)
+    assert one == recollect(
+        SITUATIONS[0], vector, other, derive_lessons(other), embed
+    )
     assert sum(item.score for item in one.items) <= one.familiarity + 0.01
 
 
@@ -198,7 +214,9 @@ def test_a_stated_outcome_wins_over_an_inferred_one_and_the_last_over_the_first(
 ):
     episode = an_episode(0)
     first = a_report(episode, Outcome.SUCCESS, decision="raise the pool")
-    last = a_report(episode, Outcome.FAILURE, later=5, correction="it was the release")
+    last = a_report(
+        episode, Outcome.FAILURE, later=5, correction="it was the release"
+    )
     (lived,) = History(rows_of(last, episode, first)).past_episodes
     assert (lived.outcome, lived.decision, lived.correction) == (
         Outcome.FAILURE, "raise the pool", "it was the release",
@@ -206,7 +224,9 @@ def test_a_stated_outcome_wins_over_an_inferred_one_and_the_last_over_the_first(
     assert lived.explicit
 
 
-def agreeing(count: int, answer: str = "raise the pool") -> list[Episode | Report]:
+def agreeing(
+    count: int, answer: str = "raise the pool"
+) -> list[Episode | Report]:
     episodes = [an_episode(n, SITUATIONS[n % 2]) for n in range(count)]
     reports = [
         a_report(e, Outcome.SUCCESS, decision=answer, resolution=answer)
@@ -215,16 +235,22 @@ def agreeing(count: int, answer: str = "raise the pool") -> list[Episode | Repor
     return [*episodes, *reports]
 
 
-def test_agreeing_episodes_become_a_lesson_with_a_condition_and_an_action() -> None:
+def test_agreeing_episodes_become_a_lesson_with_a_condition_and_an_action() -> (
+    None
+):
     (lesson,) = derive_lessons(History(rows_of(*agreeing(3))))
     assert lesson.action == "raise the pool"
-    assert {"threads", "wait", "connection"} <= set(lesson.condition.split(", "))
+    assert {"threads", "wait", "connection"} <= set(
+        lesson.condition.split(", ")
+    )
     assert len(lesson.supporting) == 3
     assert lesson.confidence == wilson(3, 3)
     assert derive_lessons(History(rows_of(*agreeing(1)))) == []
 
 
-def test_confidence_falls_with_contradictions_until_the_lesson_is_retired() -> None:
+def test_confidence_falls_with_contradictions_until_the_lesson_is_retired() -> (
+    None
+):
     parts = agreeing(2)
     confidences = []
     for number in range(4):
@@ -253,7 +279,10 @@ def test_a_lesson_that_makes_episodes_worse_is_quarantined() -> None:
         parts += [
             failed,
             a_report(
-                failed, Outcome.FAILURE, decision="I raise the pool size", used=(id_,)
+                failed,
+                Outcome.FAILURE,
+                decision="I raise the pool size",
+                used=(id_,),
             ),
         ]
     (lesson,) = derive_lessons(History(rows_of(*parts)))
@@ -264,7 +293,9 @@ def test_a_lesson_that_makes_episodes_worse_is_quarantined() -> None:
 POOL = lesson_id("debugging", "raise the pool")
 
 
-def shown_to(count: int, outcome: Outcome, decision: str) -> list[Episode | Report]:
+def shown_to(
+    count: int, outcome: Outcome, decision: str
+) -> list[Episode | Report]:
     """Episodes that saw the lesson "raise the pool" and decided by themselves."""
     parts: list[Episode | Report] = []
     for number in range(count):
@@ -282,12 +313,18 @@ def find_pool(*parts: Episode | Report | LessonVersion) -> Lesson:
 def test_a_lesson_gains_no_support_where_another_decision_was_taken() -> None:
     shown = find_pool(*agreeing(3), *shown_to(5, Outcome.SUCCESS, "roll back"))
     assert len(shown.supporting) == 3
-    taken = find_pool(*agreeing(3), *shown_to(5, Outcome.SUCCESS, "raise the pool"))
+    taken = find_pool(
+        *agreeing(3), *shown_to(5, Outcome.SUCCESS, "raise the pool")
+    )
     assert len(taken.supporting) == 8
 
 
-def test_a_lesson_is_not_quarantined_for_failures_of_another_decision() -> None:
-    shown = find_pool(*agreeing(20), *shown_to(5, Outcome.FAILURE, "wait for it"))
+def test_a_lesson_is_not_quarantined_for_failures_of_another_decision() -> (
+    None
+):
+    shown = find_pool(
+        *agreeing(20), *shown_to(5, Outcome.FAILURE, "wait for it")
+    )
     assert (shown.standing, shown.contradicting) == ("active", ())
 
 
@@ -331,7 +368,11 @@ def used_links(decision: str | None) -> dict[tuple[str, str], float]:
         ),
     ]
     history = History(rows_of(pool, wait, later, *parts))
-    links = [link for link in links_of_uses(history, []) if link.predicate == "led_to"]
+    links = [
+        link
+        for link in links_of_uses(history, [])
+        if link.predicate == "led_to"
+    ]
     return {(link.subject, link.object): link.confidence for link in links}
 
 
@@ -343,7 +384,9 @@ def test_only_the_used_episode_whose_answer_was_taken_is_linked() -> None:
 
 def test_a_retired_lesson_keeps_its_history() -> None:
     retired = a_version(9, active=False)
-    (lesson,) = derive_lessons(History(rows_of(*agreeing(2), a_version(1), retired)))
+    (lesson,) = derive_lessons(
+        History(rows_of(*agreeing(2), a_version(1), retired))
+    )
     assert (lesson.standing, lesson.version) == ("retired", 3)
 
 
@@ -351,7 +394,10 @@ def test_a_vague_lesson_is_refused() -> None:
     assert explain_vagueness("initial diagnosis is often wrong", "be careful")
     assert explain_vagueness("connections", "raise the pool")
     assert explain_vagueness("threads wait for connections", "be careful")
-    assert explain_vagueness("threads wait for connections", "raise the pool") is None
+    assert (
+        explain_vagueness("threads wait for connections", "raise the pool")
+        is None
+    )
 
 
 def test_wilson_returns_the_published_lower_bound() -> None:
@@ -398,7 +444,9 @@ def test_erasure_of_a_user_leaves_a_lesson_without_evidence_retired() -> None:
     left = [row for row in rows if row.id not in erased.deleted] + list(
         erased.rewritten
     )
-    assert not any(row.user_id == "u-1" or theirs.id in row.source_ids for row in left)
+    assert not any(
+        row.user_id == "u-1" or theirs.id in row.source_ids for row in left
+    )
     (lesson,) = derive_lessons(History(left))
     assert (lesson.supporting, lesson.standing, lesson.reason) == (
         (),
@@ -412,5 +460,10 @@ def test_reads_of_many_batches_add_up() -> None:
         ReadCounts({"a": 2, "b": 1}, START, "1"),
         ReadCounts({"a": 1}, START + timedelta(days=1), "2"),
     ]
-    history = History([usage_record(batch, "2026") for batch in [*batches, batches[0]]])
-    assert history.reads == {"a": (3, START + timedelta(days=1)), "b": (1, START)}
+    history = History(
+        [usage_record(batch, "2026") for batch in [*batches, batches[0]]]
+    )
+    assert history.reads == {
+        "a": (3, START + timedelta(days=1)),
+        "b": (1, START),
+    }

@@ -59,7 +59,10 @@ def learnt(memory: Memory) -> list[str]:
         "errors since the release",
     )
     memory.ingest(
-        [conversation(n, text, state="debugging") for n, text in enumerate(said)]
+        [
+            conversation(n, text, state="debugging")
+            for n, text in enumerate(said)
+        ]
     )
     ids = [episode_id(f"c-{n}", "m0") for n in range(3)]
     for id_ in ids[:2]:
@@ -102,10 +105,14 @@ def test_an_episode_refers_to_the_timeline_and_grows_with_its_conversation(
     assert rows(memory) == 1
 
 
-def test_messages_with_nothing_to_learn_make_no_episode(memory: Memory) -> None:
+def test_messages_with_nothing_to_learn_make_no_episode(
+    memory: Memory,
+) -> None:
     memory.ingest(conversation(0, "I moved to Lisbon."))
     assert memory.experience.episodes() == []
-    assert driver_of(memory).records.periods(memory.scope, Store.EXPERIENCE) == {}
+    assert (
+        driver_of(memory).records.periods(memory.scope, Store.EXPERIENCE) == {}
+    )
 
 
 def test_the_loop_from_outcomes_to_lessons_and_links(memory: Memory) -> None:
@@ -118,7 +125,9 @@ def test_the_loop_from_outcomes_to_lessons_and_links(memory: Memory) -> None:
         second,
         third,
     }
-    assert {item.outcome for item in found.items if item.kind == "episode"} == {
+    assert {
+        item.outcome for item in found.items if item.kind == "episode"
+    } == {
         "SUCCESS",
         "FAILURE",
     }
@@ -145,7 +154,9 @@ def test_the_same_outcome_counts_once_however_often_it_is_stated(
 
 
 def test_an_outcome_may_come_before_its_episode(memory: Memory) -> None:
-    memory.record_outcome(episode_id("c-0", "m0"), "FAILURE", correction="no", at=START)
+    memory.record_outcome(
+        episode_id("c-0", "m0"), "FAILURE", correction="no", at=START
+    )
     memory.ingest(conversation(0, "threads wait", state="debugging"))
     (episode,) = memory.experience.episodes()
     assert (episode["outcome"], episode["correction"]) == ("FAILURE", "no")
@@ -153,15 +164,22 @@ def test_an_outcome_may_come_before_its_episode(memory: Memory) -> None:
 
 def test_search_offers_lessons_and_episodes_together(memory: Memory) -> None:
     learnt(memory)
-    answer = memory.search("threads wait for a connection", memory_types=["lesson"])
-    assert {result.memory_type for result in answer.results} == {"lesson", "episode"}
+    answer = memory.search(
+        "threads wait for a connection", memory_types=["lesson"]
+    )
+    assert {result.memory_type for result in answer.results} == {
+        "lesson",
+        "episode",
+    }
     assert any(
         "[FAILURE]" in r.content and "It was the release." in r.content
         for r in answer.results
     )
     turns = memory.search("threads", memory_types="turn")
     assert {result.memory_type for result in turns.results} == {"turn"}
-    assert memory.search("threads").searched.grains == [str(grain) for grain in Grain]
+    assert memory.search("threads").searched.grains == [
+        str(grain) for grain in Grain
+    ]
 
 
 @pytest.mark.parametrize("written", [False, True], ids=["derived", "written"])
@@ -173,10 +191,13 @@ def test_a_search_for_one_user_omits_lessons_from_other_users(
         memory.experience.lessons.curate()
     asked = "threads wait for a connection"
     assert "lesson" in {
-        r.memory_type for r in memory.search(asked, memory_types=["lesson"]).results
+        r.memory_type
+        for r in memory.search(asked, memory_types=["lesson"]).results
     }
     for user in ("u-0", "u-2"):
-        found = memory.search(asked, memory_types=["lesson"], user_id=user).results
+        found = memory.search(
+            asked, memory_types=["lesson"], user_id=user
+        ).results
         recalled = memory.recall_experience(asked, user=user).items
         assert "lesson" not in {r.memory_type for r in found}
         assert "lesson" not in {item.kind for item in recalled}
@@ -201,12 +222,17 @@ def test_a_lesson_by_hand_needs_evidence_a_condition_and_an_action(
     ids = learnt(memory)
     book = memory.experience.lessons
     vague = attempt(
-        lambda: book.add("Be careful", when="often", then="check", evidence=ids)
+        lambda: book.add(
+            "Be careful", when="often", then="check", evidence=ids
+        )
     )
     assert isinstance(vague, Rejected)
     unproven = attempt(
         lambda: book.add(
-            "c", when="errors after release", then="roll back", evidence=["none"]
+            "c",
+            when="errors after release",
+            then="roll back",
+            evidence=["none"],
         )
     )
     assert isinstance(unproven, Rejected)
@@ -221,7 +247,10 @@ def test_a_lesson_by_hand_needs_evidence_a_condition_and_an_action(
     assert book.find(id_).claim == claim
     assert claim in book.block()
     book.retire(id_, reason="superseded")
-    assert (book.find(id_).standing, book.find(id_).reason) == ("retired", "superseded")
+    assert (book.find(id_).standing, book.find(id_).reason) == (
+        "retired",
+        "superseded",
+    )
     assert claim not in book.block()
     assert claim in book.render()
 
@@ -314,7 +343,9 @@ def test_eviction_lists_its_deletions_and_a_dry_run_deletes_nothing(
 def test_an_episode_is_shown_with_the_year_it_is_stored_under(
     tmp_path: Path,
 ) -> None:
-    memory = Memory.open(tmp_path, now=datetime(2027, 1, 5, tzinfo=UTC), environment={})
+    memory = Memory.open(
+        tmp_path, now=datetime(2027, 1, 5, tzinfo=UTC), environment={}
+    )
     said = raw_message(
         "requests time out",
         state="debugging",
@@ -335,7 +366,9 @@ def test_the_searched_count_covers_only_the_requested_memory_types(
 ) -> None:
     learnt(memory)
     lived = len(memory.experience.episodes())
-    spoken = memory.search("threads wait", memory_types=["turn"]).searched.records
+    spoken = memory.search(
+        "threads wait", memory_types=["turn"]
+    ).searched.records
     assert min(lived, spoken) > 1
 
     def records(*kinds: str, **limits: Any) -> int:
@@ -363,7 +396,9 @@ def test_reads_are_written_in_batches(memory: Memory) -> None:
     assert rows(memory) == before + 1
 
 
-def test_forgetting_is_off_until_a_workspace_turns_it_on(memory: Memory) -> None:
+def test_forgetting_is_off_until_a_workspace_turns_it_on(
+    memory: Memory,
+) -> None:
     learnt(memory)
     later = START + timedelta(days=60)
     assert memory.experience.forget_unread(now=later)["forgotten"] == {}
@@ -385,7 +420,9 @@ def test_the_nightly_cleanup_forgets_where_it_is_configured(
     later = START + timedelta(days=60)
     assert memory.cleanup(now=later)["forgotten"] == {}
     memory.configure(f"experience.{key}", value)
-    assert set(memory.cleanup(now=later, dry_run=True)["forgotten"]) == {old.id}
+    assert set(memory.cleanup(now=later, dry_run=True)["forgotten"]) == {
+        old.id
+    }
     assert len(memory.experience.answers.all()) == 1
     memory.cleanup(now=later)
     assert memory.experience.answers.all() == []
@@ -427,7 +464,9 @@ def test_a_research_log_keeps_no_duplicates_and_stays_within_its_limit(
             most=2,
             now=START + timedelta(days=number),
         )
-    assert [e.text for e in notes.log("acme").entries if e.component == "query"] == [
+    assert [
+        e.text for e in notes.log("acme").entries if e.component == "query"
+    ] == [
         "acme owner 1",
         "acme owner 2",
     ]
@@ -448,7 +487,11 @@ def test_invariant_2_an_outcome_may_arrive_any_number_of_times(
         f"VARVE_{name}_QUEUE_URL": f"https://sqs.invalid/{name}"
         for name in ("INGEST", "WRITE")
     }
-    ingest, write, letters = RecordingQueue(), RecordingQueue(), InMemoryDeadLetters()
+    ingest, write, letters = (
+        RecordingQueue(),
+        RecordingQueue(),
+        InMemoryDeadLetters(),
+    )
     app = open_driver(
         urls,
         tmp_path,
@@ -458,22 +501,31 @@ def test_invariant_2_an_outcome_may_arrive_any_number_of_times(
         dead_letters=letters,
     )
     memory = app.memory(ACME)
-    memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
+    memory.ingest(
+        conversation(0, "threads wait for a connection", state="debugging")
+    )
     memory.record_outcome(
         episode_id("c-0", "m0"),
         "FAILURE",
         correction="the release",
         resolution="roll back",
     )
-    assert [app.extract(batch) for batch in (ingest.sent[::-1], ingest.sent)] == [
+    assert [
+        app.extract(batch) for batch in (ingest.sent[::-1], ingest.sent)
+    ] == [
         [],
         [],
     ]
-    assert {"acme:support:experience", "acme:support:graph"} < set(write.groups)
+    assert {"acme:support:experience", "acme:support:graph"} < set(
+        write.groups
+    )
     for batch in (write.sent[::-1], write.sent):
         assert app.write(batch).returned == []
     (episode,) = memory.experience.episodes()
-    assert (episode["outcome"], episode["resolution"]) == ("FAILURE", "roll back")
+    assert (episode["outcome"], episode["resolution"]) == (
+        "FAILURE",
+        "roll back",
+    )
     assert {link["link"] for link in memory.experience.why(episode["id"])["links"]} == {
         "caused_by", "learned_from",
     }  # fmt: skip
@@ -481,7 +533,11 @@ def test_invariant_2_an_outcome_may_arrive_any_number_of_times(
 
 
 def told(**given: Any) -> dict[str, Any]:
-    whose = {"workspaceId": "acme", "agentId": "support", "conversationId": "c-0"}
+    whose = {
+        "workspaceId": "acme",
+        "agentId": "support",
+        "conversationId": "c-0",
+    }
     return {
         "type": "outcome",
         **whose,
@@ -495,7 +551,9 @@ def test_an_outcome_event_is_redacted_and_counts_once(
     memory: Memory,
 ) -> None:
     memory.configure("privacy.mode", "redact")
-    memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
+    memory.ingest(
+        conversation(0, "threads wait for a connection", state="debugging")
+    )
     for _ in range(2):
         driver_of(memory).ingest_outcome(
             told(correction="Ask ops@example.com for the release.")
@@ -510,13 +568,17 @@ def test_an_outcome_event_is_redacted_and_counts_once(
 def test_an_outcome_of_a_conversation_links_its_episode_to_the_used_rows(
     memory: Memory,
 ) -> None:
-    memory.ingest(conversation(1, "threads wait for a connection", state="debugging"))
+    memory.ingest(
+        conversation(1, "threads wait for a connection", state="debugging")
+    )
     (before,) = memory.experience.episodes()
     driver_of(memory).ingest_outcome(
         told(correction="It was the release.", used=[before["id"]])
     )
     memory.ingest(
-        conversation(0, "threads wait for a connection again", state="debugging")
+        conversation(
+            0, "threads wait for a connection again", state="debugging"
+        )
     )
     after = episode_id("c-0", "m0")
     assert {(link["source"], link["link"]) for link in memory.experience.why(after, depth=1)["links"]} == {
@@ -527,7 +589,9 @@ def test_an_outcome_of_a_conversation_links_its_episode_to_the_used_rows(
 def test_erasing_a_user_deletes_outcomes_that_name_only_the_conversation(
     memory: Memory,
 ) -> None:
-    memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
+    memory.ingest(
+        conversation(0, "threads wait for a connection", state="debugging")
+    )
     driver_of(memory).ingest_outcome(told(correction="It was the release."))
     assert rows(memory) == 2
     memory.forget(user="u-0")
@@ -542,7 +606,10 @@ def test_invariant_8_erasing_a_user_deletes_outcomes_of_conversations_without_ep
     application = driver_of(memory)
     for name in ("c-0", "c-1"):
         application.ingest_outcome(
-            told(conversationId=name, correction=f"The address in {name} was old.")
+            told(
+                conversationId=name,
+                correction=f"The address in {name} was old.",
+            )
         )
     memory.forget(user="u-0")
     (left,) = driver_of(memory).history(memory.scope).reports

@@ -18,7 +18,11 @@ from tests.support.builders import (
     stores_over,
 )
 from tests.support.usecase_drivers import run_write_now
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
@@ -93,7 +97,9 @@ def test_a_malformed_outcome_message_is_refused_by_field(
     queue, objects = sent()
     body = json.loads(queue.sent[0].body) | change
     error = attempt(
-        lambda: read_outcome(Delivery("1", json.dumps(body), "g"), objects=objects)
+        lambda: read_outcome(
+            Delivery("1", json.dumps(body), "g"), objects=objects
+        )
     )
     assert isinstance(error, Rejected)
     assert error.field == field
@@ -133,8 +139,14 @@ def test_a_malformed_outcome_event_is_refused_by_field(
     assert error.field == field
 
 
-def test_experience_rows_make_no_period_due_and_are_deleted_by_id_or_year() -> None:
-    records, objects, queue = InMemoryRecords(), InMemoryObjects(), RecordingQueue()
+def test_experience_rows_make_no_period_due_and_are_deleted_by_id_or_year() -> (
+    None
+):
+    records, objects, queue = (
+        InMemoryRecords(),
+        InMemoryObjects(),
+        RecordingQueue(),
+    )
     stores = stores_over(records, InMemoryGraph(), objects)
     rows = embedded(
         *(a_record(f"row {n}", period="2026", id=f"r{n}") for n in range(3))
@@ -156,7 +168,9 @@ def test_experience_rows_make_no_period_due_and_are_deleted_by_id_or_year() -> N
     assert not list(objects.list("ledger/due"))
     assert records.count(ACME, Grain.WORKING, where=Filter()) == 0
     send_expiry(
-        ExpirePeriods(ACME, Store.EXPERIENCE, ("2026",)), queue=queue, objects=objects
+        ExpirePeriods(ACME, Store.EXPERIENCE, ("2026",)),
+        queue=queue,
+        objects=objects,
     )
     run_write_now([queue.sent[-1]], stores)
     assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 0

@@ -55,7 +55,9 @@ def model() -> Model:
 def memory(model: Model, tmp_path: Path) -> Iterator[Memory]:
     with ModelServer(model) as server:
         given = {"VARVE_LLM": "openai:test", **server.environment}
-        yield Memory.open(tmp_path, now=START + timedelta(days=9), environment=given)
+        yield Memory.open(
+            tmp_path, now=START + timedelta(days=9), environment=given
+        )
 
 
 def told(number: int, *texts: str, **given: Any) -> dict[str, Any]:
@@ -93,7 +95,8 @@ def test_no_model_is_asked_if_an_outcome_is_stated_or_implied(
         [told(0, *SAID, outcome="FAILURE"), told(1, *SAID[:2], "Tests pass.")]
     )
     ended = {
-        (one["outcome"], one["outcomeFrom"]) for one in memory.experience.episodes()
+        (one["outcome"], one["outcomeFrom"])
+        for one in memory.experience.episodes()
     }
     assert ended == {("FAILURE", "stated"), ("SUCCESS", "cue")}
     assert model.judged == 0
@@ -131,12 +134,16 @@ def learnt(memory: Memory) -> None:
         )
 
 
-def test_a_wording_is_a_proposal_until_a_person_confirms_it(memory: Memory) -> None:
+def test_a_wording_is_a_proposal_until_a_person_confirms_it(
+    memory: Memory,
+) -> None:
     learnt(memory)
     (before,) = memory.experience.lessons.all()
     report = memory.experience.lessons.reword()
     assert report == {
-        "proposed": [{"lesson": before.id, "condition": CONDITION, "claim": CLAIM}],
+        "proposed": [
+            {"lesson": before.id, "condition": CONDITION, "claim": CLAIM}
+        ],
         "refused": [],
         "applied": False,
     }
@@ -148,7 +155,10 @@ def test_a_wording_is_a_proposal_until_a_person_confirms_it(memory: Memory) -> N
         before.supporting,
         True,
     )
-    assert {version.origin for version in after.versions} == {GENERALIZED, WORDED}
+    assert {version.origin for version in after.versions} == {
+        GENERALIZED,
+        WORDED,
+    }
     assert memory.experience.lessons.reword()["proposed"] == []
 
 
@@ -156,7 +166,10 @@ def test_a_wording_is_a_proposal_until_a_person_confirms_it(memory: Memory) -> N
     ("change", "reason"),
     [
         ({"condition": "things are often wrong"}, "does not say when"),
-        ({"claim": "When it bangs: call a plumber."}, "does not name the action"),
+        (
+            {"claim": "When it bangs: call a plumber."},
+            "does not name the action",
+        ),
         (
             {"condition": "printer jams on thick paper"},
             "has a condition that its episodes do not mention",
@@ -181,7 +194,9 @@ def test_erasing_a_user_deletes_model_wordings_of_their_episodes(
     learnt(memory)
     memory.experience.lessons.reword(apply=True)
     memory.forget(user="u-0")
-    assert all(CLAIM not in lesson.claim for lesson in memory.experience.lessons.all())
+    assert all(
+        CLAIM not in lesson.claim for lesson in memory.experience.lessons.all()
+    )
 
 
 def test_without_a_model_nothing_is_worded(tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ def told(
 
 def links(memory: Memory, name: str = "c-2") -> set[str]:
     return {
-        step["link"] for step in memory.experience.why(episode_id(name, "m0"))["links"]
+        step["link"]
+        for step in memory.experience.why(episode_id(name, "m0"))["links"]
     }
 
 
@@ -81,12 +82,16 @@ def test_a_reason_to_cut_a_conversation_also_parts_two_conversations(
 
 
 def test_an_ended_episode_is_not_continued(memory: Memory) -> None:
-    memory.ingest([told("c-1", FIRST, 0, signal="episode_end"), told("c-2", NEXT, 30)])
+    memory.ingest(
+        [told("c-1", FIRST, 0, signal="episode_end"), told("c-2", NEXT, 30)]
+    )
     assert links(memory) == set()
 
 
 def test_one_call_embeds_all_conversations(memory: Memory) -> None:
-    memory.ingest([told(f"c-{number}", NEXT, 10 * number) for number in range(1, 5)])
+    memory.ingest(
+        [told(f"c-{number}", NEXT, 10 * number) for number in range(1, 5)]
+    )
     asked = []
 
     def embed(texts: Sequence[str]) -> list[Vector]:
@@ -98,7 +103,9 @@ def test_one_call_embeds_all_conversations(memory: Memory) -> None:
     assert asked == [6]
 
 
-def test_erasing_one_conversation_leaves_the_other_unchanged(memory: Memory) -> None:
+def test_erasing_one_conversation_leaves_the_other_unchanged(
+    memory: Memory,
+) -> None:
     memory.ingest([told("c-1", FIRST, 0), told("c-2", NEXT, 30)])
     memory.forget(conversation="c-1")
     assert links(memory) == set()

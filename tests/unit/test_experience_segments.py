@@ -25,12 +25,23 @@ LONG = "one two three four five six seven eight nine"
 
 
 def heard(
-    number: int, text: str = LONG, *, minutes: int = 0, axis: int = 0, **given: object
+    number: int,
+    text: str = LONG,
+    *,
+    minutes: int = 0,
+    axis: int = 0,
+    **given: object,
 ) -> SegmentMessage:
     at = START + timedelta(minutes=number + minutes)
     role = str(given.pop("role", "user"))
     return SegmentMessage(
-        "c", f"m{number}", role, text, at, np.eye(4, dtype=np.float32)[axis], **given
+        "c",
+        f"m{number}",
+        role,
+        text,
+        at,
+        np.eye(4, dtype=np.float32)[axis],
+        **given,
     )  # type: ignore[arg-type]
 
 
@@ -54,12 +65,18 @@ def test_every_cut_has_its_reason() -> None:
     ]
 
 
-def test_a_short_message_or_one_with_an_outcome_is_no_shift_of_meaning() -> None:
+def test_a_short_message_or_one_with_an_outcome_is_no_shift_of_meaning() -> (
+    None
+):
     closing = "thank you very much indeed, all of the tests pass now"
     assert (
         len(
             cut_segments(
-                [heard(0), heard(1, "go on", axis=1), heard(2, closing, axis=2)]
+                [
+                    heard(0),
+                    heard(1, "go on", axis=1),
+                    heard(2, closing, axis=2),
+                ]
             )
         )
         == 1
@@ -83,7 +100,9 @@ def test_a_growing_conversation_keeps_its_episodes(
     total, run = 0, []
     for number, (axis, minutes, state, signal) in enumerate(parts):
         total += minutes
-        run.append(heard(number, minutes=total, axis=axis, state=state, signal=signal))
+        run.append(
+            heard(number, minutes=total, axis=axis, state=state, signal=signal)
+        )
     whole = cut_segments(run)
     assert [one for segment in whole for one in segment.messages] == run
     before = cut_segments(run[: data.draw(st.integers(1, len(run)))])
@@ -106,18 +125,27 @@ def test_a_growing_conversation_keeps_its_episodes(
         ([("user", "Las pruebas fallan todavía")], Outcome.FAILURE),
         ([("user", "No, era el despliegue")], Outcome.FAILURE),
         ([("user", "eso era, queda resuelto")], Outcome.SUCCESS),
-        ([("user", "The build passed but the login is still broken")], Outcome.PARTIAL),
-        ([("user", "tests fail"), ("user", "now the tests pass")], Outcome.SUCCESS),
+        (
+            [("user", "The build passed but the login is still broken")],
+            Outcome.PARTIAL,
+        ),
+        (
+            [("user", "tests fail"), ("user", "now the tests pass")],
+            Outcome.SUCCESS,
+        ),
         ([("user", "What is the weather like in Lisbon?")], Outcome.UNKNOWN),
     ],
 )
-def test_words_imply_an_outcome(said: list[tuple[str, str]], outcome: Outcome) -> None:
+def test_words_imply_an_outcome(
+    said: list[tuple[str, str]], outcome: Outcome
+) -> None:
     assert read_cues(said).outcome is outcome
 
 
 def test_a_stated_outcome_wins_over_a_cue() -> None:
     assert (
-        judge_outcome(["partial"], [("user", "tests pass")]).outcome is Outcome.PARTIAL
+        judge_outcome(["partial"], [("user", "tests pass")]).outcome
+        is Outcome.PARTIAL
     )
 
 
@@ -129,8 +157,17 @@ def test_only_a_user_corrects() -> None:
 def test_an_episode_has_its_decisions_assumptions_and_corrections() -> None:
     (segment,) = cut_segments(
         [
-            heard(0, "checkout-service times out", state="debugging", user_id="u-1"),
-            heard(1, "I think the pool is full. Let's raise it.", role="assistant"),
+            heard(
+                0,
+                "checkout-service times out",
+                state="debugging",
+                user_id="u-1",
+            ),
+            heard(
+                1,
+                "I think the pool is full. Let's raise it.",
+                role="assistant",
+            ),
             heard(2, "No, it was the release."),
         ]
     )

@@ -48,8 +48,16 @@ def played(memory: Any, *names: str) -> dict[str, Any]:
 
 
 def test_experience_memory_beats_flat_vectors_in_similar_situations() -> None:
-    names = ("debugging.json", "hotel.json", "churn.json", "pipeline-failures.json")
-    ours, flat = played(with_experience, *names), played(with_flat_vectors, *names)
+    names = (
+        "debugging.json",
+        "hotel.json",
+        "churn.json",
+        "pipeline-failures.json",
+    )
+    ours, flat = (
+        played(with_experience, *names),
+        played(with_flat_vectors, *names),
+    )
     assert ours["right"] > flat["right"]
     assert ours["explicitOutcomeShare"] == 1.0
     assert flat["explicitOutcomeShare"] == 0.0
@@ -76,7 +84,8 @@ def test_in_a_familiar_situation_the_agent_follows_its_memory() -> None:
     shown = [Shown("1", "something\npool", 0.9)]
     situation = "the host has been slow since Monday, and its disk is busy"
     assert (
-        decide(situation, ["pool", "disk_full"], Returned(shown, 1.0), embed) == "pool"
+        decide(situation, ["pool", "disk_full"], Returned(shown, 1.0), embed)
+        == "pool"
     )
     assert (
         decide(situation, ["pool", "disk_full"], Returned(shown, 0.0), embed)
@@ -85,7 +94,9 @@ def test_in_a_familiar_situation_the_agent_follows_its_memory() -> None:
 
 
 def test_the_agent_reads_the_candidate_named_last() -> None:
-    assert last_named(["pool", "release"], "not the pool\nrelease") == "release"
+    assert (
+        last_named(["pool", "release"], "not the pool\nrelease") == "release"
+    )
     assert last_named(["pool", "release"], "neither") is None
 
 
@@ -121,7 +132,9 @@ def test_a_malformed_scenario_is_refused_by_field(
         ],
     }
     assert len(parse_scenarios(scenario)) == 1
-    assert parse_scenarios(scenario | {"notes": "by hand"}) == parse_scenarios(scenario)
+    assert parse_scenarios(scenario | {"notes": "by hand"}) == parse_scenarios(
+        scenario
+    )
     error = attempt(parse_scenarios, scenario | change)
     assert isinstance(error, Rejected)
     assert error.field == field

@@ -23,8 +23,16 @@ from tests.support.builders import (
     raw_message,
     stores_over,
 )
-from tests.support.usecase_drivers import run_extract, run_ingest, run_write_now
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from tests.support.usecase_drivers import (
+    run_extract,
+    run_ingest,
+    run_write_now,
+)
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.calendar import Grain, parse_instant
 from varve.domain.conversation import Conversation
@@ -64,7 +72,8 @@ class Stage:
     ) -> ExtractOutcome:
         """Deliver the conversation as one message that arrived so many hours after `MORNING`."""
         return self.handle(
-            IngestMessage(conversation, (), MORNING + timedelta(hours=hours)), **ports
+            IngestMessage(conversation, (), MORNING + timedelta(hours=hours)),
+            **ports,
         )
 
     def handle(self, message: IngestMessage, **ports: Any) -> ExtractOutcome:
@@ -90,16 +99,24 @@ class Stage:
         """Everything on the write queue, written, in order of ids."""
         records, graph = InMemoryRecords(), InMemoryGraph()
         for delivery in self.queue.sent:
-            run_write_now([delivery], stores_over(records, graph, self.objects))
-        found = records.browse(ACME, Grain.WORKING, where=Filter(), limit=100_000)
+            run_write_now(
+                [delivery], stores_over(records, graph, self.objects)
+            )
+        found = records.browse(
+            ACME, Grain.WORKING, where=Filter(), limit=100_000
+        )
         return sorted(found, key=lambda record: record.id), graph.triples(ACME)
 
     def contents(self, kind: MemoryType = MemoryType.TURN) -> list[str]:
         """The records of one sort, in the order they were said."""
-        found = [record for record in self.written[0] if record.memory_type is kind]
+        found = [
+            record for record in self.written[0] if record.memory_type is kind
+        ]
         return [
             record.content
-            for record in sorted(found, key=lambda r: (r.position, r.event_time))
+            for record in sorted(
+                found, key=lambda r: (r.position, r.event_time)
+            )
         ]
 
     def timeline(self, day: str = "2026-03-02") -> list[dict[str, Any]]:
@@ -120,7 +137,10 @@ def test_words_and_facts_are_kept_with_who_said_them_and_when() -> None:
     )
     records, (triple,) = stage.written
     fact, turn = sorted(records, key=lambda record: record.memory_type)
-    assert (turn.content, fact.content) == ("Dana: I like tea", "Dana said: I like tea")
+    assert (turn.content, fact.content) == (
+        "Dana: I like tea",
+        "Dana said: I like tea",
+    )
     for record in (fact, turn):
         assert record.event_time == parse_instant("2026-03-01T23:30:00Z")
         assert record.created_at == MORNING + timedelta(hours=5)
@@ -140,14 +160,21 @@ def test_words_and_facts_are_kept_with_who_said_them_and_when() -> None:
 def test_what_a_user_says_of_themselves_goes_into_their_own_profile() -> None:
     stage = Stage()
     dana = raw_message(
-        "I live in Lisbon. My sister Hannah lives in Leeds.", name="Dana", id="m1"
+        "I live in Lisbon. My sister Hannah lives in Leeds.",
+        name="Dana",
+        id="m1",
     )
-    marco = raw_message("I live in Valencia.", name="Marco", id="m2", userId="u-7")
+    marco = raw_message(
+        "I live in Valencia.", name="Marco", id="m2", userId="u-7"
+    )
     stage.take(a_conversation(dana, marco), extractor=RuleExtractor())
     stage.take(a_conversation(dana, marco), extractor=RuleExtractor())
     _ = stage.written
     profiles = JsonProfiles(stage.objects)
-    held = {user: profiles.entries(ACME, user) for user in ("u-42", "u-7", "default")}
+    held = {
+        user: profiles.entries(ACME, user)
+        for user in ("u-42", "u-7", "default")
+    }
     assert {user: [(e.key, e.value) for e in entries] for user, entries in held.items()} == {
         "u-42": [("location", "Lisbon")], "u-7": [("location", "Valencia")], "default": [],
     }  # fmt: skip
@@ -181,7 +208,9 @@ def test_without_a_time_of_its_own_a_message_has_the_conversations_beginning_or_
     assert times["u-42: c"] == MORNING + timedelta(hours=2)
 
 
-@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+@pytest.mark.parametrize(
+    "at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+)
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
 def test_messages_from_the_ends_of_the_calendar_are_kept_too(
     at: str, zone: str
@@ -216,7 +245,9 @@ def test_the_speakers_of_a_transcript_are_those_its_texts_name() -> None:
         )
     )
     named.take(
-        a_conversation(*(raw_message(text, name=name, id=name) for name, text in said))
+        a_conversation(
+            *(raw_message(text, name=name, id=name) for name, text in said)
+        )
     )
     assert pasted.contents() == ["Dana: I like tea", "Mel: I like: coffee"]
     assert pasted.written == named.written
@@ -227,7 +258,10 @@ def test_the_speakers_of_a_transcript_are_those_its_texts_name() -> None:
 
 
 def test_invariant_2_a_message_sent_again_is_not_extracted_again() -> None:
-    stage, conversation = Stage(), a_conversation("I moved to Lisbon.", "I like tea")
+    stage, conversation = (
+        Stage(),
+        a_conversation("I moved to Lisbon.", "I like tea"),
+    )
     first = stage.take(conversation)
     before = stage.written
     assert first.messages == 2
@@ -242,9 +276,14 @@ def test_invariant_2_a_message_sent_again_is_not_extracted_again() -> None:
 def test_a_grown_conversation_adds_only_what_is_new() -> None:
     stage = Stage()
     stage.take(a_conversation("one", "two"))
-    assert stage.take(a_conversation("one", "two", "three"), hours=1).messages == 1
+    assert (
+        stage.take(a_conversation("one", "two", "three"), hours=1).messages
+        == 1
+    )
     assert stage.extractor.read == ["one", "two", "three"]
-    assert [utterance.text for utterance in stage.extractor.batches[-1].context] == [
+    assert [
+        utterance.text for utterance in stage.extractor.batches[-1].context
+    ] == [
         "one",
         "two",
     ]
@@ -255,8 +294,12 @@ def test_a_tail_sent_alone_follows_what_came_before() -> None:
     stage = Stage()
     stage.take(a_conversation("one", "two"))
     stage.take(a_conversation("three", "four"))
-    positions = {record.content: record.position for record in stage.written[0]}
-    assert [positions[f"u-42: {word}"] for word in ("one", "two", "three", "four")] == [
+    positions = {
+        record.content: record.position for record in stage.written[0]
+    }
+    assert [
+        positions[f"u-42: {word}"] for word in ("one", "two", "three", "four")
+    ] == [
         0,
         1,
         2,
@@ -284,15 +327,22 @@ def test_other_words_under_a_known_id_are_ignored_and_counted() -> None:
     assert stage.contents() == ["u-42: I moved.", "u-42: I love it."]
 
 
-def test_tool_and_system_messages_stay_on_the_timeline_and_are_not_extracted() -> None:
+def test_tool_and_system_messages_stay_on_the_timeline_and_are_not_extracted() -> (
+    None
+):
     stage = Stage()
     roles = ["system", "developer", "tool", "function", "user", "assistant"]
     outcome = stage.take(
-        a_conversation(*(raw_message(f"the {role}'s words", role) for role in roles))
+        a_conversation(
+            *(raw_message(f"the {role}'s words", role) for role in roles)
+        )
     )
     assert (outcome.messages, outcome.turns, outcome.facts) == (6, 2, 1)
     assert [message["role"] for message in stage.timeline()] == roles
-    assert stage.extractor.read == ["the user's words", "the assistant's words"]
+    assert stage.extractor.read == [
+        "the user's words",
+        "the assistant's words",
+    ]
 
 
 def test_messages_without_words_make_no_record_and_count_as_taken_in() -> None:
@@ -326,7 +376,9 @@ def test_memory_fed_back_fifty_times_does_not_snowball() -> None:
     stage, memory = Stage(), ""
     for turn in range(50):
         stage.take(
-            a_conversation(f"<varve-memory>\n{memory}\n</varve-memory>\nTurn {turn}.")
+            a_conversation(
+                f"<varve-memory>\n{memory}\n</varve-memory>\nTurn {turn}."
+            )
         )
         memory = "\n".join(
             f"<entry>{record.content}</entry>" for record in stage.written[0]
@@ -418,7 +470,9 @@ def test_invariant_2_a_killed_ingest_that_is_repeated_leaves_no_double_on_the_ti
     )
     assert first_day == ["I like tea", "I like rye"]
     assert next_day == ["I like figs"]
-    turns = [one for one in stage.written[0] if one.memory_type is MemoryType.TURN]
+    turns = [
+        one for one in stage.written[0] if one.memory_type is MemoryType.TURN
+    ]
     days = {turn.content.partition(": ")[2]: turn.period for turn in turns}
     assert days["I like tea"] == "2026-03-02"
 
@@ -439,12 +493,16 @@ def test_invariant_1_words_are_searchable_even_when_their_extraction_is_refused(
     with pytest.raises(Rejected):
         stage.take(
             a_conversation("I like tea"),
-            extractor=Failing(stage.extractor, Rejected("reply", "no JSON"), 1),
+            extractor=Failing(
+                stage.extractor, Rejected("reply", "no JSON"), 1
+            ),
         )
     assert stage.contents() == ["u-42: I like tea"]
 
 
-def test_invariant_4_two_deliveries_of_one_message_at_once_end_as_one() -> None:
+def test_invariant_4_two_deliveries_of_one_message_at_once_end_as_one() -> (
+    None
+):
     stage, conversation = Stage(), a_conversation("I like tea")
 
     class Meanwhile(UtteranceExtractor):
@@ -462,9 +520,16 @@ def test_a_long_message_is_kept_in_passages_and_extracted_whole() -> None:
     long = " ".join(f"Sentence number {i} is here." for i in range(400))
     outcome = stage.take(a_conversation(raw_message(long, name="Dana")))
     records = [
-        record for record in stage.written[0] if record.memory_type is MemoryType.TURN
+        record
+        for record in stage.written[0]
+        if record.memory_type is MemoryType.TURN
     ]
-    assert outcome.turns == len(records) == len({record.id for record in records}) > 4
+    assert (
+        outcome.turns
+        == len(records)
+        == len({record.id for record in records})
+        > 4
+    )
     assert all(
         len(record.content) <= MAX_PASSAGE_CHARACTERS + len("Dana: ")
         for record in records
@@ -491,7 +556,8 @@ def test_a_megabyte_is_extracted_in_batches_of_bounded_size() -> None:
         f"Hello.{long}That was long.".split()
     )
     assert all(
-        len(delivery.body.encode()) <= MAX_BODY_BYTES for delivery in stage.queue.sent
+        len(delivery.body.encode()) <= MAX_BODY_BYTES
+        for delivery in stage.queue.sent
     )
 
 
@@ -499,27 +565,40 @@ def test_a_batch_knows_the_few_utterances_before_it_and_when_and_where_it_was_sa
     None
 ):
     stage = Stage(LISBON)
-    stage.take(a_conversation(*(f"{i} " + "x" * 1_900 for i in range(40))), hours=1)
+    stage.take(
+        a_conversation(*(f"{i} " + "x" * 1_900 for i in range(40))), hours=1
+    )
     first, second, *_ = stage.extractor.batches
     assert first.context == ()
     assert second.context == first.utterances[-CONTEXT_UTTERANCES:]
-    assert (second.scope, second.conversation_id, second.zone) == (ACME, "c-1", LISBON)
+    assert (second.scope, second.conversation_id, second.zone) == (
+        ACME,
+        "c-1",
+        LISBON,
+    )
     assert second.created_at == MORNING + timedelta(hours=1)
 
 
-@pytest.mark.parametrize("again", [True, False], ids=["grown", "in the next part"])
+@pytest.mark.parametrize(
+    "again", [True, False], ids=["grown", "in the next part"]
+)
 def test_of_a_document_before_a_message_only_the_end_is_read_with_it(
     again: bool,
 ) -> None:
     """Else a model whose window it fills would refuse the message after it, and the facts would be lost."""
-    stage, document = Stage(), "I walked along the river. " * 40_000 + "Is it deep?"
+    stage, document = (
+        Stage(),
+        "I walked along the river. " * 40_000 + "Is it deep?",
+    )
     stage.take(a_conversation(document))
     stage.extractor.batches.clear()
     if again:
         stage.take(a_conversation(document, "Yes, it is."), hours=1)
     else:
         context = tuple(a_conversation(document).messages)
-        stage.handle(IngestMessage(a_conversation("Yes, it is."), context, MORNING))
+        stage.handle(
+            IngestMessage(a_conversation("Yes, it is."), context, MORNING)
+        )
     (batch,) = stage.extractor.batches
     (before,) = batch.context
     assert len(before.text) <= CONTEXT_CHARACTERS
@@ -534,7 +613,9 @@ def test_one_fact_of_two_batches_is_one_record() -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_a_conversation_of_ten_thousand_messages_is_remembered_in_order() -> None:
+def test_a_conversation_of_ten_thousand_messages_is_remembered_in_order() -> (
+    None
+):
     stage = Stage()
     said = [f"word{i}" for i in range(10_000)]
     outcomes = stage.take_all(a_conversation(*said))
@@ -575,7 +656,8 @@ def test_a_long_conversation_is_sent_to_the_writer_in_messages_that_a_queue_take
     stage.take(a_conversation(words))
     assert len(stage.queue.sent) > 2
     assert all(
-        len(delivery.body.encode()) <= MAX_BODY_BYTES for delivery in stage.queue.sent
+        len(delivery.body.encode()) <= MAX_BODY_BYTES
+        for delivery in stage.queue.sent
     )
     found = {
         word
@@ -585,7 +667,9 @@ def test_a_long_conversation_is_sent_to_the_writer_in_messages_that_a_queue_take
     assert found == set(words.split())
 
 
-def test_a_fact_over_a_messages_size_takes_the_claim_check_and_comes_back() -> None:
+def test_a_fact_over_a_messages_size_takes_the_claim_check_and_comes_back() -> (
+    None
+):
     stage = Stage()
 
     class Wordy(UtteranceExtractor):
@@ -608,9 +692,12 @@ def test_records_are_sent_with_the_model_that_embedded_them() -> None:
     stage = Stage()
     stage.take(a_conversation("I like tea"))
     messages = [
-        read_write(delivery, objects=stage.objects) for delivery in stage.queue.sent
+        read_write(delivery, objects=stage.objects)
+        for delivery in stage.queue.sent
     ]
-    assert {m.model for m in messages if isinstance(m, WriteRecords)} == {"words:64"}
+    assert {m.model for m in messages if isinstance(m, WriteRecords)} == {
+        "words:64"
+    }
     assert stage.queue.groups == [
         "acme:support:working",
         "acme:support:working",
@@ -631,7 +718,9 @@ def test_conversations_and_agents_do_not_know_each_others_messages() -> None:
 
 
 WORDS = st.lists(
-    st.sampled_from(["ok", "I like tea", "I moved.", "no", "<memory>x</memory>"]),
+    st.sampled_from(
+        ["ok", "I like tea", "I moved.", "no", "<memory>x</memory>"]
+    ),
     min_size=1,
     max_size=7,
 )

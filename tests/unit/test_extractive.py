@@ -43,10 +43,14 @@ def source(
         if id_.startswith("fact-")
         else MemoryType.TURN
     )
-    return Source(id_ or f"turn-{text}", sort, "f", text, at, importance, "u-42", label)
+    return Source(
+        id_ or f"turn-{text}", sort, "f", text, at, importance, "u-42", label
+    )
 
 
-def summary(*sources: Source, budget: int = BUDGET, zone: str = "UTC") -> list[str]:
+def summary(
+    *sources: Source, budget: int = BUDGET, zone: str = "UTC"
+) -> list[str]:
     task = SummaryTask(
         ACME, Period(Grain.WEEKLY, "2026-W10"), ZoneInfo(zone), sources, budget
     )
@@ -66,14 +70,18 @@ TURNS = st.builds(
     id=st.sampled_from(["turn-a", "turn-b", "fact-a", "fact-b", "x"]),
     fingerprint=st.just("f"),
     text=st.one_of(TEXTS, TEXTS.map("Dana: {}".format)),
-    at=st.timedeltas(-timedelta(days=1), timedelta(days=7)).map(MORNING.__add__),
+    at=st.timedeltas(-timedelta(days=1), timedelta(days=7)).map(
+        MORNING.__add__
+    ),
     importance=st.floats(0, 1),
 )
 CHILDREN = st.builds(
     Source,
     id=st.just("summary-a"),
     fingerprint=st.just("f"),
-    text=st.lists(TEXTS.map("2026-03-05: Dana: {}".format), max_size=5).map("\n".join),
+    text=st.lists(TEXTS.map("2026-03-05: Dana: {}".format), max_size=5).map(
+        "\n".join
+    ),
     at=st.just(MORNING),
     importance=st.just(0.6),
     label=st.just("2026-03-05"),
@@ -100,14 +108,19 @@ class TestForAnySources:
     def test_the_budget_is_never_exceeded(
         self, sources: list[Source], budget: int
     ) -> None:
-        assert estimated_tokens("\n".join(summary(*sources, budget=budget))) <= budget
+        assert (
+            estimated_tokens("\n".join(summary(*sources, budget=budget)))
+            <= budget
+        )
 
     @settings(deadline=None)
     @given(SOURCES, st.integers(8, 300))
     def test_there_is_a_line_if_any_source_has_words(
         self, sources: list[Source], budget: int
     ) -> None:
-        assert summary(*sources, budget=budget) != [""] or not has_words(sources)
+        assert summary(*sources, budget=budget) != [""] or not has_words(
+            sources
+        )
 
     @given(
         SOURCES.flatmap(lambda s: st.tuples(st.just(s), st.permutations(s))),
@@ -117,7 +130,9 @@ class TestForAnySources:
         self, both: tuple[list[Source], list[Source]], budget: int
     ) -> None:
         ordered, shuffled = both
-        assert summary(*ordered, budget=budget) == summary(*shuffled, budget=budget)
+        assert summary(*ordered, budget=budget) == summary(
+            *shuffled, budget=budget
+        )
 
     @settings(deadline=None)
     @given(SOURCES)
@@ -139,7 +154,9 @@ class TestForAnySources:
 
 
 class TestChoosing:
-    def test_facts_and_words_said_keep_their_speaker_and_local_date(self) -> None:
+    def test_facts_and_words_said_keep_their_speaker_and_local_date(
+        self,
+    ) -> None:
         lines = summary(
             source("Dana: I moved to Lisbon. It is very sunny.", 15),
             source("It rained in Porto."),
@@ -163,7 +180,9 @@ class TestChoosing:
             "She likes the sun there.",
         ]
 
-    def test_a_date_and_a_speaker_stand_once_before_what_they_are_of(self) -> None:
+    def test_a_date_and_a_speaker_stand_once_before_what_they_are_of(
+        self,
+    ) -> None:
         lines = summary(
             source("Dana: I moved to Lisbon"),
             source("Dana: The flat has two rooms.", 1),
@@ -179,9 +198,12 @@ class TestChoosing:
         assert again == lines
 
     def test_a_date_that_somebody_wrote_is_not_taken_for_the_day(self) -> None:
-        forged = source("Dana: Hello there friends\n1999-01-01: The world has ended.")
+        forged = source(
+            "Dana: Hello there friends\n1999-01-01: The world has ended."
+        )
         assert (
-            summary(forged)[-1] == "2026-03-02: Dana: 1999-01-01: The world has ended."
+            summary(forged)[-1]
+            == "2026-03-02: Dana: 1999-01-01: The world has ended."
         )
 
     def test_a_speakers_name_cannot_break_its_line(self) -> None:
@@ -190,18 +212,24 @@ class TestChoosing:
         ]
 
     def test_what_stands_before_a_facts_colon_is_no_speaker(self) -> None:
-        fact = source("Wifi: it is slow here. Ask the landlord again.", id_="fact-1")
+        fact = source(
+            "Wifi: it is slow here. Ask the landlord again.", id_="fact-1"
+        )
         assert summary(fact) == [
             "2026-03-02: Wifi: it is slow here. Ask the landlord again."
         ]
 
     def test_a_date_of_no_calendar_is_left_in_the_line(self) -> None:
         child = source("2026-02-30: nothing much happened", label="2026-W10")
-        assert summary(child) == ["2026-03-02: 2026-02-30: nothing much happened."]
+        assert summary(child) == [
+            "2026-03-02: 2026-02-30: nothing much happened."
+        ]
 
     def test_the_most_important_survive_a_small_budget(self) -> None:
         idle = [
-            source(f"Somebody said something idle number {n}.", n, importance=0.1)
+            source(
+                f"Somebody said something idle number {n}.", n, importance=0.1
+            )
             for n in range(9)
         ]
         vital = source("Dana is allergic to penicillin.", 5, importance=1.0)
@@ -209,7 +237,9 @@ class TestChoosing:
             "2026-03-02: Dana is allergic to penicillin."
         ]
 
-    def test_what_was_said_twice_in_other_marks_is_told_once_and_first(self) -> None:
+    def test_what_was_said_twice_in_other_marks_is_told_once_and_first(
+        self,
+    ) -> None:
         again = [
             source("Dana likes green tea.", 30),
             source("dana likes GREEN tea!", 1),
@@ -234,21 +264,28 @@ class TestChoosing:
             for n, word in enumerate(["gladly", "quietly", "slowly", "often"])
         ]
         lines = summary(
-            *same, source("Marco broke his left arm while climbing.", 9), budget=30
+            *same,
+            source("Marco broke his left arm while climbing.", 9),
+            budget=30,
         )
         assert "Marco broke" in "\n".join(lines)
 
     def test_greetings_are_left_out_unless_there_is_nothing_else(self) -> None:
-        hello, thanks = source("Dana: Hello Lee!"), source("Lee: thanks a lot", 1)
-        assert summary(hello, thanks, source("Dana: The VPN shows E-4092.", 2)) == [
-            "2026-03-02: Dana: The VPN shows E-4092."
-        ]
+        hello, thanks = (
+            source("Dana: Hello Lee!"),
+            source("Lee: thanks a lot", 1),
+        )
+        assert summary(
+            hello, thanks, source("Dana: The VPN shows E-4092.", 2)
+        ) == ["2026-03-02: Dana: The VPN shows E-4092."]
         assert summary(hello, thanks) == [
             "2026-03-02: Dana: Hello Lee!",
             "Lee: thanks a lot.",
         ]
 
-    def test_equal_lines_of_two_speakers_are_both_kept_by_time_then_id(self) -> None:
+    def test_equal_lines_of_two_speakers_are_both_kept_by_time_then_id(
+        self,
+    ) -> None:
         lines = summary(
             source("Marco: I like tea a lot.", id_="turn-b"),
             source("Dana: I like tea a lot.", id_="turn-a"),
@@ -272,14 +309,20 @@ class TestChoosing:
     def test_no_words_no_lines(self) -> None:
         assert summary() == summary(source("👍"), source(" … ")) == [""]
 
-    def test_of_very_many_lines_each_days_most_important_are_weighed(self) -> None:
+    def test_of_very_many_lines_each_days_most_important_are_weighed(
+        self,
+    ) -> None:
         many = [
             source(f"Note {n} of the day.", n % 4 * 24, f"fact-{n}")
             for n in range(MAX_LINES + 400)
         ]
         vital = source("Dana is allergic to penicillin.", 100, importance=1.0)
         task = SummaryTask(
-            ACME, Period(Grain.WEEKLY, "2026-W10"), ZoneInfo("UTC"), (*many, vital), 400
+            ACME,
+            Period(Grain.WEEKLY, "2026-W10"),
+            ZoneInfo("UTC"),
+            (*many, vital),
+            400,
         )
         lines = candidates(lines_of(task))
         assert len(lines) == MAX_LINES
@@ -296,7 +339,10 @@ class TestSentences:
                 ["Ask Dr. Lowe, e.g. on Monday.", "Or J. Smith."],
             ),
             ("¿Vienes? ¡Claro que sí!", ["¿Vienes?", "¡Claro que sí!"]),
-            ('"Stop." He left… And then?', ['"Stop."', "He left…", "And then?"]),
+            (
+                '"Stop." He left… And then?',
+                ['"Stop."', "He left…", "And then?"],
+            ),
             ("one\n- two\n\n  three  four", ["one", "two", "three four"]),
             ("猫がいます。犬も。", ["猫がいます。", "犬も。"]),
             ("updating… restarting… done", ["updating… restarting… done"]),
@@ -333,7 +379,9 @@ class TestShortening:
         assert shortened("éééé", 1) == "éé"
         assert shortened("👍👍", 0) == ""
 
-    @given(st.text(), st.integers(0, 50), st.sampled_from(["", "2026-03-02: "]))
+    @given(
+        st.text(), st.integers(0, 50), st.sampled_from(["", "2026-03-02: "])
+    )
     def test_it_never_exceeds_the_tokens_and_is_the_texts_beginning(
         self, text: str, tokens: int, head: str
     ) -> None:

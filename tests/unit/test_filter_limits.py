@@ -66,7 +66,9 @@ def two_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allowance, "MAX_PHONE_CHECKS", 2)
 
 
-def test_out_of_time_what_was_found_is_redacted_and_the_other_words_stay() -> None:
+def test_out_of_time_what_was_found_is_redacted_and_the_other_words_stay() -> (
+    None
+):
     given = a_conversation(parts(20))
     filtered = privacy(ticking(MAX_SECONDS / 20)).filter_conversation(given)
     read = filtered.conversation.messages[0].text.splitlines()
@@ -94,7 +96,9 @@ def test_each_message_has_a_time_of_its_own() -> None:
 
 
 def test_in_time_nothing_is_told() -> None:
-    filtered = privacy(ticking(0)).filter_conversation(a_conversation(parts(20)))
+    filtered = privacy(ticking(0)).filter_conversation(
+        a_conversation(parts(20))
+    )
     assert PART not in filtered.conversation.messages[0].text
     assert filtered.partly == ()
 
@@ -106,8 +110,12 @@ def test_fields_of_the_conversation_have_a_time_of_their_own() -> None:
     assert filtered.partly == (PartlyFiltered("c-1", None, FilterLimit.TIME),)
 
 
-def test_what_could_not_be_checked_in_time_is_refused_where_data_is_blocked() -> None:
-    harmless = raw_message([{"type": "text", "text": "hello"} for _ in range(20)])
+def test_what_could_not_be_checked_in_time_is_refused_where_data_is_blocked() -> (
+    None
+):
+    harmless = raw_message(
+        [{"type": "text", "text": "hello"} for _ in range(20)]
+    )
     slow = privacy(ticking(MAX_SECONDS / 20), Mode.BLOCK)
     with pytest.raises(Rejected, match="could not be checked") as refused:
         slow.filter_conversation(a_conversation("hello", harmless))
@@ -126,16 +134,25 @@ def test_checks_of_phones_are_counted_for_the_whole_message_and_the_rest_is_reda
         return matcher(number, *given)
 
     monkeypatch.setattr(phonenumbers, "PhoneNumberMatcher", record)
-    filtered = privacy(None).filter_conversation(a_conversation(calls(*PHONES)))
-    assert filtered.conversation.messages[0].text.splitlines() == ["call [phone]"] * 3
+    filtered = privacy(None).filter_conversation(
+        a_conversation(calls(*PHONES))
+    )
+    assert (
+        filtered.conversation.messages[0].text.splitlines()
+        == ["call [phone]"] * 3
+    )
     assert set(checked) == set(PHONES[:2])
     assert filtered.partly == (PartlyFiltered("c-1", 0, FilterLimit.CHECKS),)
 
 
-def test_a_message_off_the_queue_tells_its_own_limits_and_not_its_contexts() -> None:
+def test_a_message_off_the_queue_tells_its_own_limits_and_not_its_contexts() -> (
+    None
+):
     context = tuple(a_conversation(parts(20)).messages)
     slow = privacy(ticking(MAX_SECONDS / 20))
-    short = IngestMessage(a_conversation("I moved to Lisbon."), context, MORNING)
+    short = IngestMessage(
+        a_conversation("I moved to Lisbon."), context, MORNING
+    )
     assert slow.filter_message(short)[1] == ()
     message, partly = slow.filter_message(
         IngestMessage(a_conversation(parts(20)), (), MORNING)
@@ -157,7 +174,9 @@ def test_ingest_tells_which_message_it_was_and_remembers_its_words(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wiring, "_TIMER", ticking(MAX_SECONDS / 20))
-    with Memory.open(store, workspace="acme", agent="support", now=MORNING) as memory:
+    with Memory.open(
+        store, workspace="acme", agent="support", now=MORNING
+    ) as memory:
         told = memory.ingest(raw_conversation("I moved to Lisbon.", parts(20)))
         assert memory.search("mail dana@example.org").results
     assert told.accepted.partly_filtered == (
@@ -175,14 +194,28 @@ def test_the_command_warns_of_each_message_and_names_it_in_json(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "conversation.json"
-    file.write_text(json.dumps(raw_conversation("hello", calls(*PHONES))), "utf-8")
-    where = ["--store", str(store), "--workspace", "acme", "--agent", "support"]
+    file.write_text(
+        json.dumps(raw_conversation("hello", calls(*PHONES))), "utf-8"
+    )
+    where = [
+        "--store",
+        str(store),
+        "--workspace",
+        "acme",
+        "--agent",
+        "support",
+    ]
     assert main(["ingest", str(file), *where, "--json"]) == 0
     printed = capsys.readouterr()
     (report,) = json.loads(printed.out)["files"].values()
     assert report["partlyFiltered"] == [
         {"conversationId": "c-1", "message": 1, "limit": "checks"}
     ]
-    assert "warning: conversation c-1, messages[1]: holds more than" in printed.err
-    assert main(["remember", " ".join(f"call {n};" for n in PHONES), *where]) == 0
+    assert (
+        "warning: conversation c-1, messages[1]: holds more than"
+        in printed.err
+    )
+    assert (
+        main(["remember", " ".join(f"call {n};" for n in PHONES), *where]) == 0
+    )
     assert "warning: conversation" in capsys.readouterr().err

@@ -26,7 +26,11 @@ SORTS = {*MemoryType} - {MemoryType.USAGE}
 def memory(tmp_path: Path) -> Memory:
     later = START + timedelta(days=3)
     memory = Memory.open(
-        tmp_path / "store", workspace="acme", agent="support", now=later, environment={}
+        tmp_path / "store",
+        workspace="acme",
+        agent="support",
+        now=later,
+        environment={},
     )
     memory.configure("privacy.mode", "redact")
     return memory
@@ -35,7 +39,9 @@ def memory(tmp_path: Path) -> Memory:
 def fill(memory: Memory) -> None:
     """Tell an address in every text field that a caller may give."""
     told = [
-        raw_message(f"My name is Dana, mail {EMAIL}", id="m1", state=f"asking {EMAIL}"),
+        raw_message(
+            f"My name is Dana, mail {EMAIL}", id="m1", state=f"asking {EMAIL}"
+        ),
         raw_message(f"I live in {EMAIL} town", id="m2", note=f"see {EMAIL}"),
     ]
     for message in told:
@@ -72,7 +78,9 @@ def fill(memory: Memory) -> None:
     note = {"source": f"a letter by {EMAIL}"}
     experience.research.note(f"log {EMAIL}", "fact", f"{EMAIL} moved", **note)
     experience.research.note(f"log {EMAIL}", "question", f"whose is {EMAIL}?")
-    experience.research.answer(f"log {EMAIL}", f"whose is {EMAIL}?", f"of {EMAIL}")
+    experience.research.answer(
+        f"log {EMAIL}", f"whose is {EMAIL}?", f"of {EMAIL}"
+    )
     fact = {
         "source_id": f"Dana {EMAIL}",
         "target_id": f"office {EMAIL}",
@@ -102,7 +110,10 @@ def test_what_was_filtered_is_found_by_its_real_name(memory: Memory) -> None:
     experience = memory.experience
     assert len(experience.research.log(f"log {EMAIL}").entries) == 2
     again = experience.answers.should_rerun(
-        f"about {EMAIL}", f"sort {EMAIL}", days=30, regime={f"owner {EMAIL}": EMAIL}
+        f"about {EMAIL}",
+        f"sort {EMAIL}",
+        days=30,
+        regime={f"owner {EMAIL}": EMAIL},
     )
     assert not again.rerun
 
@@ -117,7 +128,9 @@ def test_a_state_with_a_placeholder_is_a_valid_label() -> None:
     state = "a@b.co " * 9
     given: list[dict[str, Any]] = [raw_message("hello", state=state.strip())]
     conversation = a_conversation(messages=given)
-    filtered = privacy(Mode.PSEUDONYM).filter_conversation(conversation).conversation
+    filtered = (
+        privacy(Mode.PSEUDONYM).filter_conversation(conversation).conversation
+    )
     (message,) = filtered.messages
     assert message.state is not None
     assert len(message.state) <= MAX_LABEL_CHARACTERS

@@ -10,7 +10,13 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
+from tests.support.builders import (
+    ACME,
+    MORNING,
+    WordEmbedder,
+    a_record,
+    embedded,
+)
 from tests.support.usecase_drivers import run_search
 from varve.adapters.in_memory import InMemoryRecords
 from varve.domain.calendar import Grain
@@ -37,7 +43,11 @@ def chat(count: int = 40) -> list[Record]:
 
 
 def ask(
-    text: str, *, max_rows: int = 1_000, records: Sequence[Record] = (), **given: Any
+    text: str,
+    *,
+    max_rows: int = 1_000,
+    records: Sequence[Record] = (),
+    **given: Any,
 ) -> SearchResponse:
     reader = InMemoryRecords(max_rows)
     reader.upsert(
@@ -74,7 +84,9 @@ def test_of_a_store_too_large_to_hold_the_turns_around_a_hit_are_ranked_with_it(
 
 def test_filters_hold_for_what_stands_around_a_hit_too() -> None:
     since = (MORNING + timedelta(minutes=4)).isoformat()
-    answer = ask("which dentist did you see?", max_rows=3, since=since, maxResults=100)
+    answer = ask(
+        "which dentist did you see?", max_rows=3, since=since, maxResults=100
+    )
     assert "turn-03" not in {result.id for result in answer.results}
     assert answer.searched.records == 36
 
@@ -101,7 +113,9 @@ def test_a_reranker_has_the_last_word_and_the_answer_says_so() -> None:
     )
     assert plain.searched.reranked is None
     assert turned.searched.reranked is True
-    assert [r.id for r in turned.results] == [r.id for r in plain.results][::-1]
+    assert [r.id for r in turned.results] == [r.id for r in plain.results][
+        ::-1
+    ]
     scores = [r.score for r in turned.results]
     assert scores == sorted(scores, reverse=True)
 
@@ -116,12 +130,17 @@ def test_a_reranker_that_cannot_answer_now_leaves_the_order_and_the_answer_says_
 
 def test_a_reranker_that_is_set_up_wrongly_costs_no_answer() -> None:
     found = ask("cat", reranker=Failed(Misconfigured("RERANKER: no key")))
-    assert [one.id for one in found.results] == [one.id for one in ask("cat").results]
+    assert [one.id for one in found.results] == [
+        one.id for one in ask("cat").results
+    ]
     assert found.searched.reranked is False
 
 
 def test_explain_adds_every_part_and_only_then() -> None:
-    (plain, *_), (explained, *_) = ask("cat").results, ask("cat", explain=True).results
+    (plain, *_), (explained, *_) = (
+        ask("cat").results,
+        ask("cat", explain=True).results,
+    )
     four = {"vector", "keyword", "recency", "importance"}
     assert set(plain.to_dict()["why"]) == four
     assert set(explained.to_dict()["why"]) == {*four, "parts"}
@@ -131,22 +150,33 @@ def test_explain_adds_every_part_and_only_then() -> None:
     )
 
 
-def test_words_that_mean_alike_are_met_where_the_embedder_knows_words() -> None:
+def test_words_that_mean_alike_are_met_where_the_embedder_knows_words() -> (
+    None
+):
     class Knowing(WordEmbedder):
         def embed_words(
             self, words: Sequence[str]
         ) -> np.ndarray[Any, np.dtype[np.float32]]:
             alike = {"violin": "instrument"}
-            return np.array(self.embed([alike.get(word, word) for word in words]))
+            return np.array(
+                self.embed([alike.get(word, word) for word in words])
+            )
 
     texts = ("Dana got a violin", "Dana got a bicycle", "Rain again")
     records = [
-        a_record(text, id=text[-4:], conversation_id=text[-4:]) for text in texts
+        a_record(text, id=text[-4:], conversation_id=text[-4:])
+        for text in texts
     ]
     found = ask(
         "the instrument?", records=records, embedder=Knowing(), explain=True
     ).results
     kin = {
-        result.content: result.why.parts["kin"] for result in found if result.why.parts
+        result.content: result.why.parts["kin"]
+        for result in found
+        if result.why.parts
     }
-    assert kin["Dana got a violin"] == max(kin.values()) > 2 * kin["Dana got a bicycle"]
+    assert (
+        kin["Dana got a violin"]
+        == max(kin.values())
+        > 2 * kin["Dana got a bicycle"]
+    )

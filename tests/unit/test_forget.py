@@ -18,7 +18,12 @@ from tests.support.forgetful import Conversation, Forgetful
 from tests.support.usecase_drivers import run_bar, run_verify
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
-from varve.domain.erasure import Selector, Tombstones, owners, tombstones_from_json
+from varve.domain.erasure import (
+    Selector,
+    Tombstones,
+    owners,
+    tombstones_from_json,
+)
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.outcomes import Outcome, Verdict
 from varve.domain.experience.rows import (
@@ -77,7 +82,9 @@ conversations = st.lists(
 
 
 def conversation(
-    number: int, said: list[tuple[str, str, str, int]], without: str | None = None
+    number: int,
+    said: list[tuple[str, str, str, int]],
+    without: str | None = None,
 ) -> Conversation:
     """A conversation; an answer counts as its asker's, and goes where the asker does."""
     kept: list[dict[str, Any]] = []
@@ -111,12 +118,19 @@ class Beside:
 
     def extract(self, batch: Batch) -> Extraction:
         facts, operations = [], []
-        for before, u in pairwise((None, *batch.context[-1:], *batch.utterances)):
+        for before, u in pairwise(
+            (None, *batch.context[-1:], *batch.utterances)
+        ):
             if u is None or u in batch.context or u.role != "user":
                 continue
             words = f"{u.text} (after: {before.text if before else 'nothing'})"
             facts.append(
-                Fact(f"{u.speaker}: {words}", u.speaker, u.said_at, (u.message_id,))
+                Fact(
+                    f"{u.speaker}: {words}",
+                    u.speaker,
+                    u.said_at,
+                    (u.message_id,),
+                )
             )
             said_in = (
                 batch.created_at,
@@ -125,7 +139,9 @@ class Beside:
                 u.user_id,
             )
             operations.append(
-                TripleOperation(Op.ADD, u.speaker, "likes", words, u.said_at, *said_in)
+                TripleOperation(
+                    Op.ADD, u.speaker, "likes", words, u.said_at, *said_in
+                )
             )
         return Extraction(tuple(facts), tuple(operations))
 
@@ -174,10 +190,14 @@ def test_invariant_8_what_is_left_of_a_summary_has_nothing_that_was_read_beside_
 ):
     memory = Forgetful(Beside())
     memory.ingest(conversation(1, [(*LIKES, 0), (*TOO, 0)]), now=NOW)
-    memory.ingest(conversation(2, [("u-priya", "I like {thing}.", "jazz", 0)]), now=NOW)
+    memory.ingest(
+        conversation(2, [("u-priya", "I like {thing}.", "jazz", 0)]), now=NOW
+    )
     memory.summarize(NOW)
     over = [
-        record.id for record in memory.all(Grain.WORKING) if record.user_id == "u-priya"
+        record.id
+        for record in memory.all(Grain.WORKING)
+        if record.user_id == "u-priya"
     ]
     memory.records.delete(ACME, Grain.WORKING, over)  # retention has come by
     memory.forget(user="u-dana", now=NOW)
@@ -200,7 +220,11 @@ def test_a_night_between_two_passes_leaves_nothing_more_to_find() -> None:
 
 
 def said(
-    *texts: str, name: str = "c-1", user: str = "u-dana", day: int = 19, **given: Any
+    *texts: str,
+    name: str = "c-1",
+    user: str = "u-dana",
+    day: int = 19,
+    **given: Any,
 ) -> Conversation:
     """A conversation of one user's messages."""
     messages_ = [
@@ -213,7 +237,12 @@ def said(
         }
         for index, text in enumerate(texts)
     ]
-    return {"conversationId": name, "userId": user, "messages": messages_, **given}
+    return {
+        "conversationId": name,
+        "userId": user,
+        "messages": messages_,
+        **given,
+    }
 
 
 DANA = said("I live in Kumquatville.", "I like gooseberries.")
@@ -258,7 +287,9 @@ def test_invariant_8_a_replay_brings_nothing_back_and_a_redelivery_neither(
     assert (memory.held(), memory.known(), memory.said()) == before
 
 
-def test_invariant_8_a_replay_whose_messages_name_no_time_brings_nothing_back() -> None:
+def test_invariant_8_a_replay_whose_messages_name_no_time_brings_nothing_back() -> (
+    None
+):
     memory = Forgetful()
     timeless = {
         "conversationId": "c-1",
@@ -276,7 +307,8 @@ def test_a_user_who_comes_back_is_remembered_from_then_on() -> None:
     memory.forget(user="u-dana", now=NOW)
     later = NOW + timedelta(hours=1)
     memory.ingest(
-        said("I like figs.", name="c-9", day=20, startedAt=later.isoformat()), now=later
+        said("I like figs.", name="c-9", day=20, startedAt=later.isoformat()),
+        now=later,
     )
     assert not memory.find(user="u-dana"), (
         "said at nine, before the forgetting, whenever it arrives"
@@ -288,7 +320,8 @@ def test_a_user_who_comes_back_is_remembered_from_then_on() -> None:
         "timestamp": later.isoformat(),
     }
     memory.ingest(
-        {"conversationId": "c-1", "userId": "u-dana", "messages": [message]}, now=later
+        {"conversationId": "c-1", "userId": "u-dana", "messages": [message]},
+        now=later,
     )
     assert "Danaqq likes figs." in {
         record.content for record in memory.all(Grain.WORKING)
@@ -305,43 +338,70 @@ def test_records_take_their_messages_and_all_that_was_made_of_them() -> None:
     memory.forget(ids=(fact.id,), now=NOW)
     assert (
         "gooseberries"
-        not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+        not in str(memory.held())
+        + str(memory.known())
+        + memory.bytes().decode()
     )
     assert "Danaqq lives in Kumquatville." in str(memory.held())
     memory.ingest(DANA, now=NOW + timedelta(days=1))
     assert "gooseberries" not in str(memory.held())
 
 
-def test_where_the_timeline_is_over_turns_tell_whose_the_messages_were() -> None:
+def test_where_the_timeline_is_over_turns_tell_whose_the_messages_were() -> (
+    None
+):
     memory = a_memory()
-    memory.objects.delete([info.key for info in memory.objects.list("timeline")])
-    assert memory.find(user="u-dana").messages == {("c-1", "c-1-m0"), ("c-1", "c-1-m1")}
+    memory.objects.delete(
+        [info.key for info in memory.objects.list("timeline")]
+    )
+    assert memory.find(user="u-dana").messages == {
+        ("c-1", "c-1-m0"),
+        ("c-1", "c-1-m1"),
+    }
     memory.forget(user="u-dana", now=NOW)
-    assert {record.user_id for record in memory.all(Grain.WORKING)} == {"u-marco"}
+    assert {record.user_id for record in memory.all(Grain.WORKING)} == {
+        "u-marco"
+    }
 
 
 @pytest.mark.parametrize("by", ["user", "conversation", "ids"])
-def test_of_what_a_summary_alone_still_says_the_forgotten_facts_go(by: str) -> None:
+def test_of_what_a_summary_alone_still_says_the_forgotten_facts_go(
+    by: str,
+) -> None:
     memory = a_memory()
     memory.summarize(NOW)
-    facts = tuple(r.id for r in memory.all(Grain.WORKING) if r.conversation_id == "c-1")
-    selector: dict[str, Any] = {"user": "u-dana", "conversation": "c-1", "ids": facts}
+    facts = tuple(
+        r.id for r in memory.all(Grain.WORKING) if r.conversation_id == "c-1"
+    )
+    selector: dict[str, Any] = {
+        "user": "u-dana",
+        "conversation": "c-1",
+        "ids": facts,
+    }
     memory.records.delete(
         ACME, Grain.WORKING, [r.id for r in memory.all(Grain.WORKING)]
     )
-    memory.objects.delete([info.key for info in memory.objects.list("timeline")])
+    memory.objects.delete(
+        [info.key for info in memory.objects.list("timeline")]
+    )
     assert "Kumquat" in str(memory.held())
     memory.forget(**{by: selector[by]}, now=NOW)
     assert (
         "Kumquat"
-        not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+        not in str(memory.held())
+        + str(memory.known())
+        + memory.bytes().decode()
     )
     assert "espresso" in str(memory.held(Grain.DAILY))
 
 
-def test_profiles_lose_what_the_messages_said_and_a_forgotten_users_all() -> None:
+def test_profiles_lose_what_the_messages_said_and_a_forgotten_users_all() -> (
+    None
+):
     memory = a_memory()
-    assert [entry.value for entry in memory.profile("u-dana")] == ["Kumquatville"]
+    assert [entry.value for entry in memory.profile("u-dana")] == [
+        "Kumquatville"
+    ]
     memory.forget(conversation="c-1", now=NOW)
     assert memory.profile("u-dana") == []
     memory.ingest(said("I live in Figtown.", name="c-7"), now=NOW)
@@ -370,13 +430,17 @@ def test_an_answer_goes_with_the_words_it_answers() -> None:
     memory = Forgetful()
     memory.ingest(answered, now=NOW)
     memory.forget(user="u-dana", now=NOW)
-    assert [line.partition("'content': ")[2][:8] for line in memory.said()] == [
+    assert [
+        line.partition("'content': ")[2][:8] for line in memory.said()
+    ] == [
         "'I like ",
         "'Tea, th",
     ]
 
 
-def test_forgetting_somebody_unknown_finds_nothing_and_changes_nothing() -> None:
+def test_forgetting_somebody_unknown_finds_nothing_and_changes_nothing() -> (
+    None
+):
     memory = a_memory()
     before = memory.held(), memory.known(), memory.said()
     done = memory.forget(user="u-nobody", now=NOW)
@@ -393,7 +457,10 @@ def test_forgetting_twice_finds_nothing_the_second_time() -> None:
 def test_what_waits_on_a_queue_is_taken_and_dropped() -> None:
     """Accepted before the forgetting, handled after it; in a claim check too, which loses its content."""
     memory = Forgetful()
-    waiting, long = RecordingQueue(), "I like gooseberries. " * (MAX_BODY_BYTES // 20)
+    waiting, long = (
+        RecordingQueue(),
+        "I like gooseberries. " * (MAX_BODY_BYTES // 20),
+    )
     memory.conversations, handle = waiting, memory.read  # type: ignore[assignment]
     memory.ingest(said("I like figs."), said(long, name="c-3"), MARCO, now=NOW)
     memory.forget(user="u-dana", now=NOW + timedelta(seconds=1))
@@ -401,17 +468,23 @@ def test_what_waits_on_a_queue_is_taken_and_dropped() -> None:
     assert json.dumps(ERASED).replace(" ", "").encode() in memory.bytes()
     for delivery in waiting.sent:
         handle(delivery)
-    assert {record.user_id for record in memory.all(Grain.WORKING)} == {"u-marco"}
+    assert {record.user_id for record in memory.all(Grain.WORKING)} == {
+        "u-marco"
+    }
 
 
-def test_a_write_on_its_way_is_dropped_and_what_it_carries_of_others_is_not() -> None:
+def test_a_write_on_its_way_is_dropped_and_what_it_carries_of_others_is_not() -> (
+    None
+):
     memory, waiting = Forgetful(), RecordingQueue()
     memory.writes, handle = waiting, memory.write  # type: ignore[assignment]
     memory.ingest(DANA, MARCO, now=NOW)
     memory.bar(user="u-dana", now=NOW)
     for delivery in waiting.sent:
         handle(delivery)
-    assert {record.user_id for record in memory.all(Grain.WORKING)} == {"u-marco"}
+    assert {record.user_id for record in memory.all(Grain.WORKING)} == {
+        "u-marco"
+    }
     assert {triple["source_id"] for triple in memory.known()} == {"marcozz"}
 
 
@@ -430,7 +503,9 @@ def test_a_summary_on_its_way_is_dropped_and_its_period_stays_due() -> None:
     assert "espresso" in str(memory.held(Grain.DAILY))
 
 
-def test_an_erasure_redriven_days_later_takes_no_summary_that_was_built_since() -> None:
+def test_an_erasure_redriven_days_later_takes_no_summary_that_was_built_since() -> (
+    None
+):
     memory = a_memory()
     memory.summarize(NOW)
     letters: list[Delivery] = []
@@ -475,26 +550,35 @@ class _Direct:
         self._handle(Delivery(deduplication_id, body, group))
 
 
-def test_somebody_forgotten_while_the_model_reads_leaves_no_trace_of_it() -> None:
+def test_somebody_forgotten_while_the_model_reads_leaves_no_trace_of_it() -> (
+    None
+):
     class Slow:
         """Reads as the rules do; meanwhile somebody forgets the user."""
 
         name = "slow"
 
         def extract(self, batch: Any) -> Any:
-            if not memory.find(user="u-nobody") and batch.conversation_id == "c-1":
+            if (
+                not memory.find(user="u-nobody")
+                and batch.conversation_id == "c-1"
+            ):
                 memory.forget(user="u-dana", now=NOW)
             return inner.extract(batch)
 
     memory, inner = Forgetful(), Forgetful().extractor
     memory.extractor = Slow()
     memory.ingest(DANA, MARCO, now=NOW)
-    assert {record.user_id for record in memory.all(Grain.WORKING)} == {"u-marco"}
+    assert {record.user_id for record in memory.all(Grain.WORKING)} == {
+        "u-marco"
+    }
     assert "Kumquat" not in str(memory.known()) + memory.bytes().decode()
 
 
 @pytest.mark.parametrize("failing", range(1, 4))
-def test_a_run_that_ends_half_way_is_finished_by_the_next(failing: int) -> None:
+def test_a_run_that_ends_half_way_is_finished_by_the_next(
+    failing: int,
+) -> None:
     memory, control = a_memory(), Forgetful()
     control.ingest(MARCO, now=NOW)
     memory.summarize(NOW)
@@ -531,18 +615,22 @@ def test_a_run_that_finds_nothing_has_each_store_give_up_old_versions_if_told_to
         assert (done.complete, sorted(waiting.groups)) == (True, groups)
 
 
-def test_of_a_summary_whose_sources_are_gone_others_facts_stay_word_for_word() -> None:
+def test_of_a_summary_whose_sources_are_gone_others_facts_stay_word_for_word() -> (
+    None
+):
     """Retention has taken the day's facts and turns: what one summary said of all in prose goes."""
     memory = a_memory()
-    memory.config = WorkspaceConfig.model_validate({"summaries": {"scope": "agent"}})
+    memory.config = WorkspaceConfig.model_validate(
+        {"summaries": {"scope": "agent"}}
+    )
     memory.summarize(NOW)
     memory.records.delete_periods(ACME, Grain.WORKING, ["2026-04-19"])
     memory.forget(user="u-dana", now=NOW)
     for grain in (Grain.DAILY,):
         (summary,) = memory.all(grain)
-        assert [fact.content for fact in key_facts_from_json(summary.key_facts)] == [
-            "Marcozz likes espresso."
-        ]
+        assert [
+            fact.content for fact in key_facts_from_json(summary.key_facts)
+        ] == ["Marcozz likes espresso."]
         assert "Kumquat" not in summary.content
         assert summary.content.strip().endswith("Marcozz likes espresso.")
     memory.summarize(NOW)
@@ -555,13 +643,17 @@ def test_invariant_8_why_a_summary_failed_goes_with_it_for_it_may_quote_what_a_m
 ):
     memory, day = a_memory(), Period.parse("2026-04-19")
     memory.summarize(NOW)
-    memory.ledger.fail(ACME, day, "model reply: 'Kumquatville' is no time", NOW)
+    memory.ledger.fail(
+        ACME, day, "model reply: 'Kumquatville' is no time", NOW
+    )
     memory.forget(user="u-dana", now=NOW)
     assert memory.ledger.failure(ACME, day) is None
     assert b"Kumquat" not in memory.bytes()
 
 
-@pytest.mark.parametrize("expired", [False, True], ids=["all there", "days expired"])
+@pytest.mark.parametrize(
+    "expired", [False, True], ids=["all there", "days expired"]
+)
 def test_a_users_summaries_go_at_every_grain_and_no_other_users_is_rebuilt(
     expired: bool,
 ) -> None:
@@ -572,7 +664,9 @@ def test_a_users_summaries_go_at_every_grain_and_no_other_users_is_rebuilt(
         for grain in (Grain.WORKING, Grain.DAILY):
             memory.records.delete_periods(ACME, grain, ["2026-04-19"])
     assert "Kumquat" in str(memory.held(Grain.YEARLY))
-    summaries = [record for grain in SUMMARY_GRAINS for record in memory.all(grain)]
+    summaries = [
+        record for grain in SUMMARY_GRAINS for record in memory.all(grain)
+    ]
     memory.forget(user="u-dana", now=later)
     memory.summarize(later + timedelta(days=1))
     left = [record for grain in SUMMARY_GRAINS for record in memory.all(grain)]
@@ -584,12 +678,16 @@ def test_summaries_of_all_users_go_too_and_are_rebuilt() -> None:
     later = datetime(2027, 2, 1, tzinfo=UTC)
     memory, control = a_memory(), Forgetful()
     for one in (memory, control):
-        one.config = WorkspaceConfig.model_validate({"summaries": {"scope": "agent"}})
+        one.config = WorkspaceConfig.model_validate(
+            {"summaries": {"scope": "agent"}}
+        )
     control.ingest(MARCO, now=NOW)
     memory.summarize(later)
     assert "Kumquat" in str(memory.held(Grain.YEARLY))
     memory.forget(user="u-dana", now=later)
-    assert not [record for grain in SUMMARY_GRAINS for record in memory.all(grain)]
+    assert not [
+        record for grain in SUMMARY_GRAINS for record in memory.all(grain)
+    ]
     memory.summarize(later)
     control.summarize(later)
     assert memory.held() == control.held()
@@ -668,8 +766,12 @@ def test_whose_a_message_is() -> None:
 
 def test_what_is_looked_for_is_what_nobody_else_has_said() -> None:
     memory = a_memory()
-    memory.ingest(said("I like gooseberries.", name="c-4", user="u-marco"), now=NOW)
-    wanted = collect_needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
+    memory.ingest(
+        said("I like gooseberries.", name="c-4", user="u-marco"), now=NOW
+    )
+    wanted = collect_needles(
+        Selector(user="u-dana"), memory.find(user="u-dana")
+    ).texts
     assert {"kumquatville", "u-dana", "danaqq"} <= wanted
     assert "gooseberries" not in wanted
 
@@ -680,7 +782,9 @@ def test_a_proof_takes_no_other_agents_name_for_words_of_the_forgotten(
 ) -> None:
     memory, other = Forgetful(), Scope("acme", agent)
     memory.ingest(said("I like gooseberries."), MARCO, now=NOW)
-    wanted = collect_needles(Selector(user="u-dana"), memory.find(user="u-dana"))
+    wanted = collect_needles(
+        Selector(user="u-dana"), memory.find(user="u-dana")
+    )
     assert agent in wanted.texts
     memory.forget(user="u-dana", now=NOW)
     run_bar(
@@ -692,12 +796,18 @@ def test_a_proof_takes_no_other_agents_name_for_words_of_the_forgotten(
     )
     receipts.put(other, NOW, {}, objects=memory.objects)
     assert agent in memory.bytes().decode()
-    assert run_verify(ACME, wanted, objects=memory.objects, stores=_Plain()).proved
+    assert run_verify(
+        ACME, wanted, objects=memory.objects, stores=_Plain()
+    ).proved
     memory.objects.put(
         f"audit/acme/receipts/{agent}/told.json", b'"gooseberries by u-dana"'
     )
     assert (
-        len(run_verify(ACME, wanted, objects=memory.objects, stores=_Plain()).found_in)
+        len(
+            run_verify(
+                ACME, wanted, objects=memory.objects, stores=_Plain()
+            ).found_in
+        )
         == 1
     )
 
@@ -721,7 +831,9 @@ class _Plain:
 
 def test_a_stale_listing_does_not_prove_that_the_messages_are_gone() -> None:
     memory = a_memory()
-    wanted = collect_needles(Selector(user="u-dana"), memory.find(user="u-dana"))
+    wanted = collect_needles(
+        Selector(user="u-dana"), memory.find(user="u-dana")
+    )
     stale = _Empty()
     for key in wanted.erased_keys:
         stale.put(key, memory.objects.get(key).data)
@@ -732,7 +844,9 @@ def test_a_stale_listing_does_not_prove_that_the_messages_are_gone() -> None:
 
 def test_positions_go_on_after_what_was_forgotten() -> None:
     memory = Forgetful()
-    mixed = said("I like figs.", "I like tea.", "I like jam.", userId="u-marco")
+    mixed = said(
+        "I like figs.", "I like tea.", "I like jam.", userId="u-marco"
+    )
     mixed["messages"][0]["userId"] = "u-dana"
     memory.ingest(mixed, now=NOW)
     memory.forget(user="u-dana", now=NOW)
@@ -801,9 +915,12 @@ def test_experience_loses_episodes_and_what_rests_on_them() -> None:
     memory = a_memory()
     vectors = memory.embedder.embed([row.content for row in rows])
     embedded = [
-        EmbeddedRecord(row, vector) for row, vector in zip(rows, vectors, strict=True)
+        EmbeddedRecord(row, vector)
+        for row, vector in zip(rows, vectors, strict=True)
     ]
-    memory.records.upsert(ACME, Store.EXPERIENCE, embedded, memory.embedder.model)
+    memory.records.upsert(
+        ACME, Store.EXPERIENCE, embedded, memory.embedder.model
+    )
     memory.objects.put(curation_key(ACME), b'{"stale": ["lesson-1"]}')
     assert memory.forget(user="u-dana", now=NOW).complete
     left = read_rows(ACME, reader=memory.records)

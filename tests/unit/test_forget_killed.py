@@ -16,12 +16,24 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.messages.erasure import Reread
-from varve.usecases.erasure.rereads import add_to_plan, read_plan, remove_from_plan
+from varve.usecases.erasure.rereads import (
+    add_to_plan,
+    read_plan,
+    remove_from_plan,
+)
 
 NOW = datetime(2026, 3, 6, 12, 0, tzinfo=UTC)
 SAID = [
-    [(*LIKES, 0), (*TOO, 0), ("u-marco", "I live in {thing}town.", "plums", 1)],
-    [("u-marco", "My sister likes {thing}.", "figs", 0), (*LIKES, 1), (*TOO, 1)],
+    [
+        (*LIKES, 0),
+        (*TOO, 0),
+        ("u-marco", "I live in {thing}town.", "plums", 1),
+    ],
+    [
+        ("u-marco", "My sister likes {thing}.", "figs", 0),
+        (*LIKES, 1),
+        (*TOO, 1),
+    ],
 ]
 
 
@@ -39,7 +51,9 @@ def the_memory_of_a_user_who_was_never_there(gone: str) -> Forgetful:
     return control
 
 
-def test_invariant_8_an_erasure_killed_at_any_step_loses_nothing_of_others() -> None:
+def test_invariant_8_an_erasure_killed_at_any_step_loses_nothing_of_others() -> (
+    None
+):
     control = the_memory_of_a_user_who_was_never_there("u-dana")
     for step in range(200):
         memory, objects = a_mortal_memory()
@@ -90,7 +104,9 @@ def the_step_after_the_first_deletion() -> int:
     raise AssertionError("no step deletes anything")
 
 
-def test_the_writes_of_two_rereads_are_never_duplicates_for_the_queue() -> None:
+def test_the_writes_of_two_rereads_are_never_duplicates_for_the_queue() -> (
+    None
+):
     memory, _ = a_mortal_memory()
     sent: list[set[str]] = []
     for token in ("first", "second"):
@@ -125,7 +141,9 @@ class DroppingQueue:
         self._inner.send(body, group=group, deduplication_id=deduplication_id)
 
 
-def test_no_message_of_a_repeated_erasure_is_a_duplicate_for_the_queue() -> None:
+def test_no_message_of_a_repeated_erasure_is_a_duplicate_for_the_queue() -> (
+    None
+):
     """A killed run leaves its plan, and its messages are sent again within minutes."""
     memory, objects = a_mortal_memory()
     conversations = DroppingQueue(memory.conversations)
@@ -151,7 +169,9 @@ def test_no_message_of_a_repeated_erasure_is_a_duplicate_for_the_queue() -> None
 
 def test_a_plan_keeps_what_was_known_before_facts_were_erased() -> None:
     objects = InMemoryObjects()
-    early = Reread(ACME, "c-1", {"m1": NOW - timedelta(days=1)}, frozenset({"m1"}))
+    early = Reread(
+        ACME, "c-1", {"m1": NOW - timedelta(days=1)}, frozenset({"m1"})
+    )
     late = Reread(ACME, "c-1", {"m1": NOW, "m2": NOW}, frozenset({"m2"}))
     other = Reread(ACME, "c-2", {}, frozenset())
     add_to_plan(ACME, [early], objects=objects)
@@ -165,6 +185,8 @@ def test_a_plan_keeps_what_was_known_before_facts_were_erased() -> None:
 
 def test_a_plan_that_cannot_be_read_stops_the_erasure() -> None:
     memory, objects = a_mortal_memory()
-    objects.put(f"audit/{ACME.workspace}/rereads/{ACME.agent}.json", b"not JSON")
+    objects.put(
+        f"audit/{ACME.workspace}/rereads/{ACME.agent}.json", b"not JSON"
+    )
     with pytest.raises(Retryable, match="rereads"):
         memory.forget(user="u-dana", now=NOW)

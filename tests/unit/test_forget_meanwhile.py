@@ -75,7 +75,9 @@ def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_i
 
         def summarize(self, task: SummaryTask) -> Summary:
             text = " ".join(source.text for source in task.sources)
-            memory.objects.put(f"payloads/{ACME}/summaries/part.json", text.encode())
+            memory.objects.put(
+                f"payloads/{ACME}/summaries/part.json", text.encode()
+            )
             raise Retryable("model: overloaded")
 
     class Slow:
@@ -129,9 +131,13 @@ def test_invariant_8_somebody_forgotten_just_before_the_words_are_kept_leaves_no
     assert due == []
     assert (
         "quinces"
-        not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+        not in str(memory.held())
+        + str(memory.known())
+        + memory.bytes().decode()
     )
     assert "espresso" in str(memory.held())
     assert len(memory.said()) == 1
-    (listed,) = [taken for _, taken in read_taken_in(ACME, objects=memory.objects)]
+    (listed,) = [
+        taken for _, taken in read_taken_in(ACME, objects=memory.objects)
+    ]
     assert (len(listed["messages"]), listed["erased"]) == (1, 1)

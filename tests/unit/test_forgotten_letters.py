@@ -32,7 +32,9 @@ BARRED = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
 
 
 def a_report(
-    user: str = "u-dana", words: str = "Dana lives in Kumquatville.", **given: Any
+    user: str = "u-dana",
+    words: str = "Dana lives in Kumquatville.",
+    **given: Any,
 ) -> Report:
     return Report(
         "c-1",
@@ -57,22 +59,30 @@ def test_invariant_8_a_dead_letter_with_the_outcome_of_somebody_forgotten_is_dro
 ):
     objects = InMemoryObjects()
     hers, his = (
-        sent_outcome(a_report(user), objects).body for user in ("u-dana", "u-marco")
+        sent_outcome(a_report(user), objects).body
+        for user in ("u-dana", "u-marco")
     )
     assert forgotten_share(hers, ACME, BARRED) == "all"
     assert forgotten_share(his, ACME, BARRED) == "none"
     assert forgotten_share(hers, Scope("acme", "sales"), BARRED) == "none"
     tomorrow = NOW + timedelta(days=1)
-    later = sent_outcome(replace(a_report(), at=tomorrow, created_at=tomorrow), objects)
-    assert forgotten_share(later.body, ACME, BARRED) == "none", "she has come back"
+    later = sent_outcome(
+        replace(a_report(), at=tomorrow, created_at=tomorrow), objects
+    )
+    assert forgotten_share(later.body, ACME, BARRED) == "none", (
+        "she has come back"
+    )
 
 
-def test_invariant_8_an_outcome_on_its_way_in_a_claim_check_loses_its_words() -> None:
+def test_invariant_8_an_outcome_on_its_way_in_a_claim_check_loses_its_words() -> (
+    None
+):
     objects = InMemoryObjects()
     words = "Dana" + "\x01" * 9_990  # what JSON escapes takes six bytes
     used = tuple(f"{number:03}" + "\U0001f340" * 120 for number in range(200))
     delivery = sent_outcome(
-        a_report(words=words, decision=words, resolution=words, used=used), objects
+        a_report(words=words, decision=words, resolution=words, used=used),
+        objects,
     )
     assert "payload" in json.loads(delivery.body)
     assert read_outcome(delivery, objects=objects) is not None
@@ -110,14 +120,20 @@ def test_invariant_8_a_checkpoint_of_what_was_read_goes_with_anything_in_it_that
         "userIds": ["u-marco"],
     }
     for name, body in (("hers", hers), ("other", other)):
-        objects.put(f"payloads/{ACME}/extractions/{name}", json.dumps(body).encode())
+        objects.put(
+            f"payloads/{ACME}/extractions/{name}", json.dumps(body).encode()
+        )
     barred = Tombstones(key="k").with_subject(selector, NOW, messages=messages)
     sweep_payloads(ACME, barred, mixed, objects=objects)
-    assert [info.key.rpartition("/")[2] for info in objects.list("payloads")] == left
+    assert [
+        info.key.rpartition("/")[2] for info in objects.list("payloads")
+    ] == left
 
 
 @pytest.mark.parametrize(
-    "scope", [Scope("acme", "extractions"), Scope("extractions", "summaries")], ids=str
+    "scope",
+    [Scope("acme", "extractions"), Scope("extractions", "summaries")],
+    ids=str,
 )
 def test_invariant_1_an_agent_may_be_called_like_a_folder_and_loses_no_claim_check(
     scope: Scope,
@@ -125,9 +141,14 @@ def test_invariant_1_an_agent_may_be_called_like_a_folder_and_loses_no_claim_che
     queue, objects = RecordingQueue(), InMemoryObjects()
     texts = [f"{number} " + "w" * 100_000 for number in range(3)]
     conversation = a_conversation(
-        *texts, userId="u-marco", workspaceId=scope.workspace, agentId=scope.agent
+        *texts,
+        userId="u-marco",
+        workspaceId=scope.workspace,
+        agentId=scope.agent,
     )
-    send_ingest(IngestMessage(conversation, (), NOW), queue=queue, objects=objects)
+    send_ingest(
+        IngestMessage(conversation, (), NOW), queue=queue, objects=objects
+    )
     assert sweep_payloads(scope, BARRED, objects=objects) == []
     message = read_ingest(queue.sent[0], objects=objects)
     assert isinstance(message, IngestMessage)
@@ -147,13 +168,19 @@ def test_invariant_8_dead_letters_behind_the_first_ten_of_their_group_are_droppe
     dead = InMemoryDeadLetters()
     for number in range(25):
         report = a_report(
-            "u-marco" if number in (3, 14) else "u-dana", f"Dana said {number}."
+            "u-marco" if number in (3, 14) else "u-dana",
+            f"Dana said {number}.",
         )
         body = sent_outcome(report, InMemoryObjects()).body
-        dead.send(Delivery(str(number), body, "g"), Rejected("message", "is malformed"))
+        dead.send(
+            Delivery(str(number), body, "g"),
+            Rejected("message", "is malformed"),
+        )
     boxes = {"ingest": TenAtATime(dead, RecordingQueue())}
     sim = Simulation({}, NOW, dead_letter_boxes=boxes)
-    done = sim.app.forget(ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
+    done = sim.app.forget(
+        ACME, Selector(user="u-dana"), NOW, patience=timedelta(0)
+    )
     assert "23 dead letters were dropped." in done.notes
     assert [json.loads(d.body)["userId"] for d, _ in dead.letters] == [
         "u-marco",
@@ -183,7 +210,9 @@ def test_dead_letters_that_cannot_be_looked_at_are_told_in_the_receipt(
         "write": TenAtATime(dead, RecordingQueue()),
     }
     sim = Simulation({}, NOW, dead_letter_boxes=boxes)
-    done = sim.app.forget(ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
+    done = sim.app.forget(
+        ACME, Selector(user="u-dana"), NOW, patience=timedelta(0)
+    )
     assert done.receipt is not None
     stored = sim.parts.objects.get(done.receipt)
     assert json.loads(stored.data)["notes"] == list(done.notes)

@@ -55,7 +55,11 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     )
     return [
         path,
-        *(place for step, inner in steps for place in places(inner, (*path, step))),
+        *(
+            place
+            for step, inner in steps
+            for place in places(inner, (*path, step))
+        ),
     ]
 
 
@@ -90,7 +94,12 @@ def changed_bytes(draw: st.DrawFn, data: bytes) -> bytes:
     start = draw(st.integers(0, len(data)))
     end = draw(
         st.sampled_from(
-            [start, min(start + 1, len(data)), min(start + 8, len(data)), len(data)]
+            [
+                start,
+                min(start + 1, len(data)),
+                min(start + 8, len(data)),
+                len(data),
+            ]
         )
     )
     between = draw(
@@ -119,7 +128,9 @@ def test_each_parser_accepts_some_of_its_own_inputs(parser: Parser) -> None:
 def test_a_mutated_input_is_accepted_or_refused(
     parser: Parser, data: st.DataObject
 ) -> None:
-    parser.try_out(data.draw(changed(data.draw(st.sampled_from(parser.inputs)))))
+    parser.try_out(
+        data.draw(changed(data.draw(st.sampled_from(parser.inputs))))
+    )
 
 
 @NAMED
@@ -130,12 +141,15 @@ def test_a_mutated_input_is_accepted_or_refused(
     | JSON
 )
 def test_any_input_is_accepted_or_refused(parser: Parser, data: Any) -> None:
-    parser.try_out(data if isinstance(data, bytes) else json.dumps(data).encode())
+    parser.try_out(
+        data if isinstance(data, bytes) else json.dumps(data).encode()
+    )
 
 
 @NAMED
 @pytest.mark.parametrize(
-    "data", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5_000, b"9" * 5_000 + b"-W01"]
+    "data",
+    [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5_000, b"9" * 5_000 + b"-W01"],
 )
 def test_extreme_nesting_and_long_numbers_are_accepted_or_refused(
     parser: Parser, data: bytes

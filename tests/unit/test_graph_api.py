@@ -94,7 +94,9 @@ class TestChanging:
         memory.graph.close()
         assert memory.graph.save() == 0
 
-    def test_updates_and_deletes_close_and_keep_history(self, memory: Memory) -> None:
+    def test_updates_and_deletes_close_and_keep_history(
+        self, memory: Memory
+    ) -> None:
         told(
             memory,
             fact("Dana", "lives_in", "Leeds"),
@@ -103,10 +105,15 @@ class TestChanging:
         )
         with memory.graph as graph:
             graph.update_facts([fact("Dana", "lives_in", "Lisbon", 5)])
-            graph.update_facts([fact("Dana", "likes", "fado", 5, replaces="Jazz.")])
+            graph.update_facts(
+                [fact("Dana", "likes", "fado", 5, replaces="Jazz.")]
+            )
             graph.delete_facts([fact("dana", "LIKES", " TEA ", 6)])
         entity = memory.graph.entity("Dana")
-        assert ends(entity["facts"]) == [("likes", "fado"), ("lives_in", "Lisbon")]
+        assert ends(entity["facts"]) == [
+            ("likes", "fado"),
+            ("lives_in", "Lisbon"),
+        ]
         past = memory.graph.entity("Dana", history=True)["facts"]
         assert {(f["target"], f["invalidAt"]) for f in past if f["invalidAt"]} == {
             ("Leeds", "2026-03-07T09:15:00Z"), ("jazz", "2026-03-07T09:15:00Z"),
@@ -128,7 +135,10 @@ class TestChanging:
     def test_the_same_again_refreshes_confidence_and_evidence(
         self, memory: Memory
     ) -> None:
-        told(memory, fact("Dana", "likes", "tea", properties={"confidence": 0.4}))
+        told(
+            memory,
+            fact("Dana", "likes", "tea", properties={"confidence": 0.4}),
+        )
         again = {
             "confidence": 0.9,
             "conversationId": "c-7",
@@ -138,8 +148,15 @@ class TestChanging:
         (known,) = told(
             memory, fact("Dana", "likes", "Tea", 3, properties=again)
         ).entity("Dana")["facts"]
-        assert (known["confidence"], known["validAt"]) == (0.9, "2026-03-02T09:15:00Z")
-        assert (known["conversationId"], known["messageIds"], known["userId"]) == (
+        assert (known["confidence"], known["validAt"]) == (
+            0.9,
+            "2026-03-02T09:15:00Z",
+        )
+        assert (
+            known["conversationId"],
+            known["messageIds"],
+            known["userId"],
+        ) == (
             "c-7",
             ["m9"],
             "u-42",
@@ -179,9 +196,9 @@ class TestChanging:
 
     def test_no_secret_comes_in_by_this_door(self, memory: Memory) -> None:
         key = "AKIA" + "IOSFODNN7EXAMPL3"
-        (kept,) = told(memory, fact("Dana", "uses", f"the key {key}")).entity("Dana")[
-            "facts"
-        ]
+        (kept,) = told(memory, fact("Dana", "uses", f"the key {key}")).entity(
+            "Dana"
+        )["facts"]
         assert key.lower() not in json.dumps(kept).lower()
         assert "the key" in kept["target"].lower()
 
@@ -195,7 +212,9 @@ class TestChanging:
 
 
 class TestAsking:
-    def test_what_held_then_and_what_was_believed_then(self, tmp_path: Path) -> None:
+    def test_what_held_then_and_what_was_believed_then(
+        self, tmp_path: Path
+    ) -> None:
         for learnt, facts in [
             (0, [fact("Dana", "lives_in", "Leeds", -20)]),
             (9, [fact("Dana", "lives_in", "Lisbon", -2)]),
@@ -206,24 +225,31 @@ class TestAsking:
             told(memory, *facts)
         graph = memory.graph
         assert ends(graph.entity("Dana")["facts"]) == [("lives_in", "Lisbon")]
-        assert ends(graph.entity("Dana", as_of=NOW - timedelta(days=5))["facts"]) == [
-            ("lives_in", "Leeds")
-        ]
+        assert ends(
+            graph.entity("Dana", as_of=NOW - timedelta(days=5))["facts"]
+        ) == [("lives_in", "Leeds")]
         assert ends(graph.entity("Dana", as_of=NOW)["facts"]) == [
             ("lives_in", "Lisbon")
         ]
-        assert ends(graph.entity("Dana", as_of=NOW, known_at=NOW)["facts"]) == [
-            ("lives_in", "Leeds")
-        ]
-        assert graph.entity("Dana", as_of=NOW - timedelta(days=30))["facts"] == []
+        assert ends(
+            graph.entity("Dana", as_of=NOW, known_at=NOW)["facts"]
+        ) == [("lives_in", "Leeds")]
+        assert (
+            graph.entity("Dana", as_of=NOW - timedelta(days=30))["facts"] == []
+        )
         with pytest.raises(Rejected, match="time zone"):
             graph.entity("Dana", as_of=datetime(2026, 1, 1))  # noqa: DTZ001
 
-    def test_what_is_still_to_come_does_not_hold_yet(self, memory: Memory) -> None:
+    def test_what_is_still_to_come_does_not_hold_yet(
+        self, memory: Memory
+    ) -> None:
         now = driver_of(memory).clock()
         with memory.graph as graph:
             graph.insert_facts(
-                [fact("Dana", "lives_in", "Leeds"), fact("Dana", "works_at", "Acme")]
+                [
+                    fact("Dana", "lives_in", "Leeds"),
+                    fact("Dana", "works_at", "Acme"),
+                ]
             )
             graph.update_facts([fact("Dana", "lives_in", "Lisbon", 130)])
             graph.delete_facts([fact("Dana", "works_at", "Acme", 140)])
@@ -253,15 +279,22 @@ class TestAsking:
             ("Dana", "knows")
         ]
         told(memory, fact("Eve", "knows", "bob"))
-        assert ends(graph.entity("Eve")["facts"]) == [("knows", "Robert Miller")]
+        assert ends(graph.entity("Eve")["facts"]) == [
+            ("knows", "Robert Miller")
+        ]
 
-    def test_a_name_of_two_people_is_said_to_be_ambiguous(self, memory: Memory) -> None:
+    def test_a_name_of_two_people_is_said_to_be_ambiguous(
+        self, memory: Memory
+    ) -> None:
         graph = told(
             memory,
             fact("Dana Osei", "also_known_as", "Dana"),
             fact("Dana Whitfield", "also_known_as", "Dana"),
         )
-        assert graph.entity("Dana")["ambiguous"] == ["dana osei", "dana whitfield"]
+        assert graph.entity("Dana")["ambiguous"] == [
+            "dana osei",
+            "dana whitfield",
+        ]
 
     def test_a_user_who_tells_a_full_name_is_one_person_before_and_after(
         self, memory: Memory
@@ -287,11 +320,15 @@ class TestAsking:
         assert ("lives_in", "Leeds") in ends(
             memory.graph.entity("Dana Whitfield")["facts"]
         )
-        assert memory.graph.entity("dana") == memory.graph.entity("Dana Whitfield")
+        assert memory.graph.entity("dana") == memory.graph.entity(
+            "Dana Whitfield"
+        )
 
     def test_sql_comes_back_as_objects(self, memory: Memory) -> None:
         told(memory, fact("Dana", "likes", "tea"))
-        rows = memory.graph.query_graph("select source_id, target_id from facts")
+        rows = memory.graph.query_graph(
+            "select source_id, target_id from facts"
+        )
         assert rows == [{"source_id": "dana", "target_id": "tea"}]
 
 
@@ -321,13 +358,17 @@ class TestWalking:
     ) -> None:
         graph = told(memory, *self.CHAIN)
         paths = graph.paths("b", "d", 4)
-        assert [len(path) for path in paths] == sorted(len(path) for path in paths)
+        assert [len(path) for path in paths] == sorted(
+            len(path) for path in paths
+        )
         assert [(s["from"], s["label"], s["to"]) for s in paths[0]] == [
             ("a", "knows", "b"),
             ("a", "likes", "d"),
         ]
         for path in paths:
-            visited = [end for step in path for end in (step["from"], step["to"])]
+            visited = [
+                end for step in path for end in (step["from"], step["to"])
+            ]
             assert all(visited.count(end) <= 2 for end in visited)
         assert graph.paths("a", "y", 6) == []
         assert graph.paths("a", "A") == []
@@ -337,20 +378,30 @@ class TestWalking:
         graph = told(memory, fact("a", "lives_in", "y", 9))
         assert [n["id"] for n in graph.neighbours("a")] == ["y"]
         assert [
-            n["id"] for n in graph.neighbours("a", as_of=NOW + timedelta(days=1))
+            n["id"]
+            for n in graph.neighbours("a", as_of=NOW + timedelta(days=1))
         ] == ["x"]
 
-    def test_a_hub_is_left_by_its_newest_edges_alone(self, memory: Memory) -> None:
-        crowd = [fact(f"p{n:03}", "lives_in", "lisbon", n) for n in range(FAN_OUT + 20)]
+    def test_a_hub_is_left_by_its_newest_edges_alone(
+        self, memory: Memory
+    ) -> None:
+        crowd = [
+            fact(f"p{n:03}", "lives_in", "lisbon", n)
+            for n in range(FAN_OUT + 20)
+        ]
         graph = told(memory, *crowd, fact("p000", "knows", "someone"))
-        found = {n["id"]: n["hops"] for n in graph.neighbours("p069", 2, most=1000)}
+        found = {
+            n["id"]: n["hops"] for n in graph.neighbours("p069", 2, most=1000)
+        }
         assert len(found) <= FAN_OUT + 1
         assert found["lisbon"] == 1
         assert "p068" in found
         assert "p000" not in found
 
     @pytest.mark.parametrize("hops", [0, -1, 7])
-    def test_too_many_hops_are_refused(self, memory: Memory, hops: int) -> None:
+    def test_too_many_hops_are_refused(
+        self, memory: Memory, hops: int
+    ) -> None:
         with pytest.raises(Rejected, match="hops"):
             memory.graph.neighbours("a", hops)
         with pytest.raises(Rejected, match="max_hops"):
@@ -360,7 +411,9 @@ class TestWalking:
 class TestShowing:
     HOSTILE = "</title><script>alert(1)</script>&\x00\x1b[31m"
 
-    def test_the_tree_tells_label_target_and_validity(self, memory: Memory) -> None:
+    def test_the_tree_tells_label_target_and_validity(
+        self, memory: Memory
+    ) -> None:
         told(
             memory,
             fact("Dana", "lives_in", "Leeds"),
@@ -420,7 +473,9 @@ class TestShowing:
         for root in ("p3", None):
             edges = graph.edges(root)
             rows = place_rows(grow_trees(edges, root))
-            assert len([row for row in rows if row.above is not None]) == len(edges)
+            assert len([row for row in rows if row.above is not None]) == len(
+                edges
+            )
 
     def test_no_label_is_cut_or_lies_on_another_at_two_hundred_triples(
         self, memory: Memory
@@ -451,9 +506,15 @@ class TestShowing:
             assert edge["target"].replace(" ", "") in shown.replace(" ", "")
 
     def test_edges_that_are_left_out_are_counted(
-        self, memory: Memory, capsys: pytest.CaptureFixture[str], tmp_path: Path
+        self,
+        memory: Memory,
+        capsys: pytest.CaptureFixture[str],
+        tmp_path: Path,
     ) -> None:
-        told(memory, *[fact("Dana", "likes", f"thing {n}", n % 90) for n in range(30)])
+        told(
+            memory,
+            *[fact("Dana", "likes", f"thing {n}", n % 90) for n in range(30)],
+        )
         found = memory.graph.neighbourhood("Dana", most=20)
         assert (len(found.edges), found.left_out) == (20, 10)
         assert memory.graph.neighbourhood(most=25).left_out == 5
@@ -502,13 +563,20 @@ class TestCommand:
         assert main(["graph", "query", sql, *store, "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == [{"target_id": "lisbon"}]
         assert main(["graph", "query", sql, *store]) == 0
-        assert capsys.readouterr().out.split() == ["target_id", "---------", "lisbon"]
+        assert capsys.readouterr().out.split() == [
+            "target_id",
+            "---------",
+            "lisbon",
+        ]
 
     def test_show_prints_a_tree_or_its_edges(
         self, store: list[str], capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["graph", "show", "DANA", *store]) == 0
-        assert "└─ lives_in ─▶ Lisbon  since 2026-03-02" in capsys.readouterr().out
+        assert (
+            "└─ lives_in ─▶ Lisbon  since 2026-03-02"
+            in capsys.readouterr().out
+        )
         assert main(["graph", "show", *store, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)[0]["target"] == "Lisbon"
 
@@ -521,7 +589,17 @@ class TestCommand:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         assert (
-            main(["graph", "show", "Dana", "--out", str(tmp_path / name), *store]) == 0
+            main(
+                [
+                    "graph",
+                    "show",
+                    "Dana",
+                    "--out",
+                    str(tmp_path / name),
+                    *store,
+                ]
+            )
+            == 0
         )
         drawn = (tmp_path / name).read_text("utf-8")
         assert "lives in →" in drawn
@@ -548,7 +626,10 @@ class TestCommand:
         assert len(told_.err.splitlines()) == 1
 
     def test_an_ambiguous_name_is_pointed_out(
-        self, memory: Memory, store: list[str], capsys: pytest.CaptureFixture[str]
+        self,
+        memory: Memory,
+        store: list[str],
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         told(
             memory,
@@ -556,7 +637,10 @@ class TestCommand:
             fact("Dana Whitfield", "also_known_as", "Dana"),
         )
         assert main(["graph", "show", "Dana", *store]) == 0
-        assert "Dana may be dana osei or dana whitfield" in capsys.readouterr().err
+        assert (
+            "Dana may be dana osei or dana whitfield"
+            in capsys.readouterr().err
+        )
 
 
 def test_rows_as_objects_lose_no_column_whose_name_comes_again() -> None:

@@ -22,7 +22,10 @@ ROWS = st.lists(
     max_size=8,
 )
 CHANGES = st.lists(
-    st.tuples(st.integers(0, 7), st.sampled_from(["new text", "new importance", None])),
+    st.tuples(
+        st.integers(0, 7),
+        st.sampled_from(["new text", "new importance", None]),
+    ),
     max_size=2,
 )
 Rows = list[tuple[str, str | None, int]]
@@ -52,7 +55,9 @@ def changed(records: dict[str, Record], changes: Changes) -> dict[str, Record]:
                     position=record.position + 1,
                 )
             elif what:
-                after[id_] = replace(record, importance=0.9, conversation_id="c-3")
+                after[id_] = replace(
+                    record, importance=0.9, conversation_id="c-3"
+                )
     return after
 
 
@@ -63,7 +68,10 @@ def columns(*records: Record) -> Columns:
 def read(held: Columns) -> Columns:
     """Compute all cached values, and return the columns."""
     assert (
-        held.lexical.size == len(held.telling_time) == len(held.questions) == len(held)
+        held.lexical.size
+        == len(held.telling_time)
+        == len(held.questions)
+        == len(held)
     )
     return held
 
@@ -89,7 +97,8 @@ def shown(held: Columns) -> dict[str, Any]:
     )
     spans = {stem: index.span(code) for stem, code in index.codes.items()}
     posted = {
-        stem: (index.rows[span], index.counts[span]) for stem, span in spans.items()
+        stem: (index.rows[span], index.counts[span])
+        for stem, span in spans.items()
     }
     return {
         "ids": list(held.ids),
@@ -157,6 +166,9 @@ def test_merged_columns_equal_columns_of_all_records(
 
 
 def test_values_that_were_not_computed_before_are_not_computed() -> None:
-    before, fresh = columns(a_record("one", id="r1")), columns(a_record("two", id="r2"))
+    before, fresh = (
+        columns(a_record("one", id="r1")),
+        columns(a_record("two", id="r2")),
+    )
     after, _ = merge_columns(before, np.ones(1, np.bool_), fresh)
     assert not {"lexical", "telling_time", "questions"} & vars(after).keys()

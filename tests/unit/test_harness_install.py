@@ -16,7 +16,10 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def runs(python: Path, code: str) -> bool:
-    return subprocess.run([python, "-c", code], capture_output=True).returncode == 0
+    return (
+        subprocess.run([python, "-c", code], capture_output=True).returncode
+        == 0
+    )
 
 
 def test_the_interpreter_has_the_runtime_client_and_nothing_of_the_developers(

@@ -40,7 +40,9 @@ def toy_template(batch_size: int = 10) -> Template:
         "maxReceiveCount": 3,
     }
     function = {
-        "Code": {"ImageUri": "123456789012.dkr.ecr.us-east-1.amazonaws.com/toy:1"},
+        "Code": {
+            "ImageUri": "123456789012.dkr.ecr.us-east-1.amazonaws.com/toy:1"
+        },
         "PackageType": "Image",
         "ImageConfig": {"Command": ["functions.toy.app.lambda_handler"]},
         "Role": {"Fn::GetAtt": ["ToyRole", "Arn"]},
@@ -100,7 +102,8 @@ class Toy:
         self.batches.append(bodies)
         return {
             "batchItemFailures": [
-                {"itemIdentifier": name} for name in self._failed(event["Records"])
+                {"itemIdentifier": name}
+                for name in self._failed(event["Records"])
             ]
         }
 
@@ -134,7 +137,10 @@ def fill(poller: Poller, *bodies: str, group: str = "a") -> None:
 
 def test_the_stack_reads_back_what_the_template_says(stack: Stack) -> None:
     toy = stack.functions["Toy"]
-    assert (toy.command, toy.timeout) == ("functions.toy.app.lambda_handler", 9)
+    assert (toy.command, toy.timeout) == (
+        "functions.toy.app.lambda_handler",
+        9,
+    )
     assert toy.environment["BUCKET"] == f"s3://{stack.bucket}/root"
     assert stack.queues["Work"].redrive["maxReceiveCount"] == 3
     assert stack.dead_letters_of("Work").logical_id == "Dead"
@@ -151,9 +157,13 @@ def test_what_moto_cannot_create_is_left_out_by_name(stack: Stack) -> None:
     assert stack.outputs.keys() == {"Queue"}
 
 
-def test_a_type_that_moto_skips_in_silence_is_an_error(moto: MotoServer) -> None:
+def test_a_type_that_moto_skips_in_silence_is_an_error(
+    moto: MotoServer,
+) -> None:
     template = {
-        "Resources": {"Strange": {"Type": "AWS::Pipes::Pipe", "Properties": {}}}
+        "Resources": {
+            "Strange": {"Type": "AWS::Pipes::Pipe", "Properties": {}}
+        }
     }
     with pytest.raises(AssertionError, match="Strange"):
         create_stack(template, moto.endpoint, name="strange")
@@ -169,7 +179,9 @@ def test_a_resource_that_needs_a_skipped_one_is_an_error() -> None:
         strip(template)
 
 
-def test_messages_go_to_the_function_in_batches_and_in_order(stack: Stack) -> None:
+def test_messages_go_to_the_function_in_batches_and_in_order(
+    stack: Stack,
+) -> None:
     toy = Toy()
     poller = Poller(stack, {"Toy": toy})
     fill(poller, *(str(number) for number in range(12)))
@@ -228,19 +240,24 @@ def test_a_group_that_goes_on_after_a_failure_is_told(stack: Stack) -> None:
     class Careless(Toy):
         def _failed(self, records: list[Any]) -> Iterator[str]:
             return (
-                record["messageId"] for record in records if self.fails(record["body"])
+                record["messageId"]
+                for record in records
+                if self.fails(record["body"])
             )
 
     tries = iter([True, False])
     poller = Poller(
-        stack, {"Toy": Careless(fails=lambda body: body == "1" and next(tries))}
+        stack,
+        {"Toy": Careless(fails=lambda body: body == "1" and next(tries))},
     )
     fill(poller, "1", "2")
     first, _ = poller.until_quiet()
     assert first.broken_groups == ["a"]
 
 
-def test_an_error_of_the_function_returns_the_whole_batch(stack: Stack) -> None:
+def test_an_error_of_the_function_returns_the_whole_batch(
+    stack: Stack,
+) -> None:
     class Broken(Toy):
         def invoke(self, event: Any) -> Any:
             if not self.batches:
@@ -251,7 +268,10 @@ def test_an_error_of_the_function_returns_the_whole_batch(stack: Stack) -> None:
     poller = Poller(stack, {"Toy": Broken()})
     fill(poller, "1", "2")
     first, second = poller.until_quiet()
-    assert (len(first.failed), first.error and first.error.message) == (2, "no")
+    assert (len(first.failed), first.error and first.error.message) == (
+        2,
+        "no",
+    )
     assert not second.failed
 
 
@@ -306,15 +326,21 @@ def test_without_memory_every_send_comes_through() -> None:
         assert toy.batches == [["1", "1"]]
 
 
-def test_a_group_whose_visibility_ran_out_keeps_its_order(stack: Stack) -> None:
+def test_a_group_whose_visibility_ran_out_keeps_its_order(
+    stack: Stack,
+) -> None:
     poller = Poller(stack, {"Toy": Toy()})
     fill(poller, "1", "2", "3")
     sqs, url = stack.client("sqs"), stack.queues["Work"].url
-    sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=1)
+    sqs.receive_message(
+        QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=1
+    )
     deadline = time.monotonic() + 10
     while poller.depth("Work")[0] < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
-    again = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
+    again = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)[
+        "Messages"
+    ]
     assert [message["Body"] for message in again] == ["1", "2", "3"]
     poller.take("Work")
 

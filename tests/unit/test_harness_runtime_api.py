@@ -79,8 +79,12 @@ def test_one_process_serves_many_invocations(toy: LambdaProcess) -> None:
     assert toy.starts == 1
 
 
-def test_the_client_context_arrives_as_a_gateway_sends_it(toy: LambdaProcess) -> None:
-    headers = {"bedrockAgentCorePropagatedHeaders": {"x-varve-workspace": "acme"}}
+def test_the_client_context_arrives_as_a_gateway_sends_it(
+    toy: LambdaProcess,
+) -> None:
+    headers = {
+        "bedrockAgentCorePropagatedHeaders": {"x-varve-workspace": "acme"}
+    }
     assert toy.invoke({}, {"custom": headers})["custom"] == headers
 
 
@@ -116,13 +120,16 @@ def test_a_killed_process_starts_afresh(toy: LambdaProcess) -> None:
 def test_a_function_that_runs_too_long_is_ended(toy: LambdaProcess) -> None:
     toy.start()
     with pytest.raises(
-        FunctionError, match=r"Sandbox.Timedout: Task timed out after 0\.30 seconds"
+        FunctionError,
+        match=r"Sandbox.Timedout: Task timed out after 0\.30 seconds",
     ):
         toy.invoke({"wait": 20}, timeout=0.3)
     assert not toy.alive
 
 
-def test_a_handler_that_cannot_be_imported_says_so_every_time(root: Path) -> None:
+def test_a_handler_that_cannot_be_imported_says_so_every_time(
+    root: Path,
+) -> None:
     function = process(root, "functions.nowhere.app.lambda_handler")
     for _ in range(2):
         with pytest.raises(FunctionError, match="ImportModuleError"):
@@ -130,7 +137,9 @@ def test_a_handler_that_cannot_be_imported_says_so_every_time(root: Path) -> Non
     function.stop()
 
 
-def test_payloads_are_limited_as_lambda_limits_them(toy: LambdaProcess) -> None:
+def test_payloads_are_limited_as_lambda_limits_them(
+    toy: LambdaProcess,
+) -> None:
     with pytest.raises(FunctionError, match="ResponseSizeTooLarge"):
         toy.invoke({"answer": PAYLOAD_LIMIT + 1})
     with pytest.raises(ValueError, match="over Lambda's"):
@@ -149,6 +158,8 @@ def test_the_log_holds_what_every_start_wrote(toy: LambdaProcess) -> None:
 def test_a_pool_runs_invocations_side_by_side(root: Path) -> None:
     functions = LambdaPool([process(root), process(root)])
     with ThreadPoolExecutor(2) as threads:
-        answers = list(threads.map(functions.invoke, [{"wait": 0.5}, {"wait": 0.5}]))
+        answers = list(
+            threads.map(functions.invoke, [{"wait": 0.5}, {"wait": 0.5}])
+        )
     functions.stop()
     assert len({answer["pid"] for answer in answers}) == 2

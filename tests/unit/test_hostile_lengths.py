@@ -96,7 +96,9 @@ READERS_OF_TEXT = {
 @pytest.fixture(scope="module")
 def strings() -> list[tuple[str, str]]:
     rules = [
-        rule.pattern for reader in LANGUAGE_READERS for rule in reader.language.rules
+        rule.pattern
+        for reader in LANGUAGE_READERS
+        for rule in reader.language.rules
     ]
     detectors = [pattern for pattern, _ in load_patterns()]
     shapes = [shape.pattern for shape in token_shapes()]
@@ -117,7 +119,9 @@ def test_the_hostile_strings_hold_the_beginning_of_every_token(
     } == set()
 
 
-def test_there_are_hundreds_of_hostile_strings(strings: list[tuple[str, str]]) -> None:
+def test_there_are_hundreds_of_hostile_strings(
+    strings: list[tuple[str, str]],
+) -> None:
     assert len(set(strings)) >= LEAST_STRINGS
 
 
@@ -153,7 +157,9 @@ def measure_growth(reader: Reader, opening: str, unit: str) -> float:
     speed may change between two readings.
     """
     short = build_text(opening, unit, reader.characters)
-    growth = compare(reader, short, build_text(opening, unit, 2 * reader.characters))
+    growth = compare(
+        reader, short, build_text(opening, unit, 2 * reader.characters)
+    )
     if growth < GROWTH:
         return growth
     longer = build_text(opening, unit, 4 * reader.characters)

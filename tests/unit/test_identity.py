@@ -24,7 +24,9 @@ def accepted_by(check: Callable[[str, str], str], value: str) -> bool:
     if isinstance(result, Rejected):
         assert result.field == "field"
         return False
-    assert result == value, "an accepted id comes back as it was, never cleaned"
+    assert result == value, (
+        "an accepted id comes back as it was, never cleaned"
+    )
     return True
 
 
@@ -33,7 +35,8 @@ def test_invariant_7_a_path_id_is_accepted_if_and_only_if_the_contract_allows_it
     value: str,
 ) -> None:
     allowed = (
-        re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}", value) and ".." not in value
+        re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}", value)
+        and ".." not in value
     )
     assert accepted_by(path_id, value) == bool(allowed)
 
@@ -49,7 +52,9 @@ def test_every_id_of_the_allowed_letters_is_accepted(value: str) -> None:
     ["", ".", "..", "a..b", "../x", "a/b", "a\\b", ".a", "-a", "_a", "a b", "a\n", "\na", "a\x00", "é",
      "a" * 129, "١", "Ａ", "a:b", "a%2fb", "~", "CON/..", "\ud800"],
 )  # fmt: skip
-def test_invariant_7_an_id_that_could_leave_its_prefix_is_refused(value: str) -> None:
+def test_invariant_7_an_id_that_could_leave_its_prefix_is_refused(
+    value: str,
+) -> None:
     assert not accepted_by(path_id, value)
     for workspace, agent in ((value, "support"), ("acme", value)):
         with pytest.raises(Rejected) as refused:
@@ -67,11 +72,14 @@ def test_a_reference_is_accepted_if_and_only_if_it_is_short_visible_and_without_
         any(c.isspace() or c in "/\\" or not c.isprintable() for c in value)
         or ".." in value
     )
-    assert accepted_by(reference, value) == (1 <= len(value) <= 128 and not bad)
+    assert accepted_by(reference, value) == (
+        1 <= len(value) <= 128 and not bad
+    )
 
 
 @pytest.mark.parametrize(
-    "value", ["auth0|42", "D1:3", "dana@example.com", "+351-912", "użytkownik", "用户"]
+    "value",
+    ["auth0|42", "D1:3", "dana@example.com", "+351-912", "użytkownik", "用户"],
 )
 def test_callers_bring_their_own_user_ids(value: str) -> None:
     assert accepted_by(reference, value)

@@ -45,11 +45,15 @@ def read(format_: str, value: Any, **options: Any) -> list[Item]:
 
 
 def conversations(items: list[Item]) -> list[Any]:
-    return [item.value for item in items if isinstance(item, FoundConversation)]
+    return [
+        item.value for item in items if isinstance(item, FoundConversation)
+    ]
 
 
 def reasons(items: list[Item]) -> list[str]:
-    return [item.reason for item in items if isinstance(item, Skipped | Faulty)]
+    return [
+        item.reason for item in items if isinstance(item, Skipped | Faulty)
+    ]
 
 
 def said(conversation: Any) -> list[tuple[str, str]]:
@@ -72,7 +76,9 @@ def a_node(
     }
 
 
-def a_chat(*nodes: tuple[str, dict[str, Any]], **fields: Any) -> dict[str, Any]:
+def a_chat(
+    *nodes: tuple[str, dict[str, Any]], **fields: Any
+) -> dict[str, Any]:
     last = nodes[-1][0] if nodes else None
     chat = {"id": "c-1", "title": "A trip", "create_time": 1772442000.0}
     return {**chat, "current_node": last, "mapping": dict(nodes), **fields}
@@ -87,7 +93,10 @@ def test_chatgpt_follows_the_branch_of_the_current_node() -> None:
     )
     (found,) = conversations(read("chatgpt", [chat]))
     assert found["conversationId"] == "chatgpt-c-1"
-    assert said(found) == [("user", "words of ask"), ("assistant", "words of leaf1")]
+    assert said(found) == [
+        ("user", "words of ask"),
+        ("assistant", "words of leaf1"),
+    ]
     assert found["messages"][0]["timestamp"] == "2026-03-02T09:15:00.500000Z"
 
 
@@ -117,7 +126,12 @@ def test_chatgpt_leaves_out_what_its_owner_kept_from_memory(
     [
         {"content": {"content_type": "thoughts", "thoughts": []}},
         {"content": {"content_type": "code", "text": "x = 1"}},
-        {"content": {"content_type": "user_editable_context", "user_profile": "x"}},
+        {
+            "content": {
+                "content_type": "user_editable_context",
+                "user_profile": "x",
+            }
+        },
         {"recipient": "python", "author": {"role": "assistant"}},
         {"metadata": {"is_visually_hidden_from_conversation": True}},
         {"weight": 0.0},
@@ -128,7 +142,9 @@ def test_chatgpt_leaves_out_what_its_owner_kept_from_memory(
 def test_chatgpt_leaves_out_tools_thinking_and_hidden_messages(
     message: dict[str, Any],
 ) -> None:
-    chat = a_chat(a_node("ask", None, "user"), a_node("odd", "ask", "user", **message))
+    chat = a_chat(
+        a_node("ask", None, "user"), a_node("odd", "ask", "user", **message)
+    )
     (found,) = conversations(read("chatgpt", [chat]))
     assert said(found) == [("user", "words of ask")]
 
@@ -160,7 +176,11 @@ def a_claude_message(id_: str, sender: str, **fields: Any) -> dict[str, Any]:
 
 
 def a_claude_chat(*messages: dict[str, Any]) -> dict[str, Any]:
-    chat = {"uuid": "u-1", "name": "A trip", "created_at": "2026-03-02T09:00:00Z"}
+    chat = {
+        "uuid": "u-1",
+        "name": "A trip",
+        "created_at": "2026-03-02T09:00:00Z",
+    }
     return {**chat, "chat_messages": list(messages)}
 
 
@@ -172,13 +192,18 @@ def test_claude_prefers_text_blocks_and_leaves_out_thinking() -> None:
     ]
     chat = a_claude_chat(
         a_claude_message("m1", "human"),
-        a_claude_message("m2", "assistant", content=blocks, text="placeholder"),
+        a_claude_message(
+            "m2", "assistant", content=blocks, text="placeholder"
+        ),
     )
     items = read("claude", [chat])
     (found,) = conversations(items)
     assert said(found) == [("user", "text of m1"), ("assistant", "Porto.")]
     assert found["messages"][0]["timestamp"] == "2026-03-02T09:15:00Z"
-    assert reasons(items) == ["content of type thinking", "content of type tool_use"]
+    assert reasons(items) == [
+        "content of type thinking",
+        "content of type tool_use",
+    ]
 
 
 def test_claude_takes_the_newest_of_several_branches() -> None:
@@ -197,7 +222,11 @@ def test_claude_takes_the_newest_of_several_branches() -> None:
 def an_event(id_: str, type_: str, content: Any, **fields: Any) -> str:
     event = {"uuid": id_, "type": type_, "sessionId": "s-1"}
     message = {"role": type_, "content": content}
-    timed = {**event, "timestamp": "2026-03-02T09:15:00.123Z", "message": message}
+    timed = {
+        **event,
+        "timestamp": "2026-03-02T09:15:00.123Z",
+        "message": message,
+    }
     return json.dumps({**timed, **fields})
 
 
@@ -274,8 +303,16 @@ def test_letta_messages_are_read_and_blocks_are_counted() -> None:
         "content": "Hello",
         "created_at": "2026-03-02",
     }
-    system = {"id": "m0", "role": "system", "content": "x", "created_at": "2026-03-02"}
-    agents = [{"name": "ezra", "messages": [system, message]}, {"messages": None}]
+    system = {
+        "id": "m0",
+        "role": "system",
+        "content": "x",
+        "created_at": "2026-03-02",
+    }
+    agents = [
+        {"name": "ezra", "messages": [system, message]},
+        {"messages": None},
+    ]
     items = read("letta", {"agents": agents, "blocks": [{"label": "human"}]})
     (found,) = conversations(items)
     assert found["conversationId"] == "letta-ezra"
@@ -317,8 +354,13 @@ def test_graphiti_edges_become_facts_with_their_intervals() -> None:
     }
     graph = {
         "edges": [edge, {**edge, "target_node_uuid": "missing"}],
-        "nodes": [{"uuid": "n1", "name": "Dana"}, {"uuid": "n2", "name": "Lisbon"}],
-        "episodes": [{"uuid": "p1", "content": "I live in Lisbon", "valid_at": "2025"}],
+        "nodes": [
+            {"uuid": "n1", "name": "Dana"},
+            {"uuid": "n2", "name": "Lisbon"},
+        ],
+        "episodes": [
+            {"uuid": "p1", "content": "I live in Lisbon", "valid_at": "2025"}
+        ],
     }
     items = read("graphiti", graph, at=AT)
     began, ended = [item for item in items if isinstance(item, FoundFact)]
@@ -350,7 +392,9 @@ def test_whatsapp_reads_days_speakers_and_lines_that_go_on() -> None:
     assert reasons(items) == ["notice of the program, or a file"] * 2
 
 
-def test_whatsapp_knows_the_order_of_day_and_month_by_a_number_over_12() -> None:
+def test_whatsapp_knows_the_order_of_day_and_month_by_a_number_over_12() -> (
+    None
+):
     american = "3/2/26, 09:15 - Dana: One\n3/21/26, 09:15 - Dana: Two\n"
     times = [
         one["messages"][0]["timestamp"]
@@ -374,7 +418,10 @@ def test_markdown_headings_hold_the_dates() -> None:
     )
     items = read("markdown", journal)
     first, second = conversations(items)
-    assert said(first) == [("user", "I moved."), ("user", "A thought\nof two lines")]
+    assert said(first) == [
+        ("user", "I moved."),
+        ("user", "A thought\nof two lines"),
+    ]
     assert first["messages"][0]["name"] == "Dana"
     assert said(second) == [("assistant", "Enjoy!")]
     assert reasons(items) == ["words without a date"]
@@ -391,7 +438,9 @@ def test_a_text_of_no_format_is_told_the_signs_of_each() -> None:
 
 
 def test_an_unknown_format_is_refused_by_name() -> None:
-    with pytest.raises(Rejected, match=r"--format: 'slack' is not one of auto, varve"):
+    with pytest.raises(
+        Rejected, match=r"--format: 'slack' is not one of auto, varve"
+    ):
         find_format("slack", source_of("x"))
 
 
@@ -410,7 +459,9 @@ class SmallReads(io.BytesIO):
 
 
 @given(st.lists(JSON_VALUES), st.booleans())
-def test_an_array_read_in_pieces_is_the_array(values: list[Any], indent: bool) -> None:
+def test_an_array_read_in_pieces_is_the_array(
+    values: list[Any], indent: bool
+) -> None:
     data = json.dumps(values, indent=2 if indent else None).encode()
     reader = JsonReader(SmallReads(data))
     assert list(reader.read_elements()) == values

@@ -17,7 +17,11 @@ from tests.support.builders import (
 )
 from tests.support.usecase_drivers import run_ingest
 from varve.adapters.in_memory import InMemoryObjects
-from varve.domain.conversation import MAX_MESSAGES, Conversation, parse_conversation
+from varve.domain.conversation import (
+    MAX_MESSAGES,
+    Conversation,
+    parse_conversation,
+)
 from varve.domain.errors import Rejected, Retryable
 from varve.messages.ingest import IngestMessage, read_ingest
 from varve.usecases.ingest import (
@@ -46,7 +50,8 @@ class Gate:
     @property
     def parts(self) -> list[IngestMessage]:
         return [
-            read_ingest(delivery, objects=self.objects) for delivery in self.queue.sent
+            read_ingest(delivery, objects=self.objects)
+            for delivery in self.queue.sent
         ]
 
 
@@ -54,8 +59,13 @@ def texts(messages: Any) -> list[str]:
     return [message.text for message in messages]
 
 
-def test_an_accepted_conversation_is_on_the_queue_with_the_time_it_came() -> None:
-    gate, conversation = Gate(), a_conversation("I moved to Lisbon.", "And I like it.")
+def test_an_accepted_conversation_is_on_the_queue_with_the_time_it_came() -> (
+    None
+):
+    gate, conversation = (
+        Gate(),
+        a_conversation("I moved to Lisbon.", "And I like it."),
+    )
     outcome = gate.ingest(conversation)
     (part,) = gate.parts
     assert outcome == IngestOutcome(
@@ -68,7 +78,10 @@ def test_an_accepted_conversation_is_on_the_queue_with_the_time_it_came() -> Non
 def test_fault_the_same_conversation_sent_later_has_the_same_deduplication_ids() -> (
     None
 ):
-    gate, conversation = Gate(), a_conversation(*(f"message {i}" for i in range(100)))
+    gate, conversation = (
+        Gate(),
+        a_conversation(*(f"message {i}" for i in range(100))),
+    )
     gate.ingest(conversation)
     gate.ingest(parse_conversation(conversation.as_json()), hours=3)
     ids = gate.queue.deduplication_ids
@@ -88,10 +101,13 @@ def test_ten_thousand_messages_travel_in_order_in_one_group_and_in_bounded_parts
     )
     assert len(set(names)) == len(names)
     assert [
-        text for part in gate.parts for text in texts(part.conversation.messages)
+        text
+        for part in gate.parts
+        for text in texts(part.conversation.messages)
     ] == said
     assert (
-        max(len(part.conversation.messages) for part in gate.parts) == MESSAGES_PER_PART
+        max(len(part.conversation.messages) for part in gate.parts)
+        == MESSAGES_PER_PART
     )
     assert set(gate.queue.groups) == {"acme:support:c-1"}
     assert len(set(gate.queue.deduplication_ids)) == outcome.parts
@@ -99,12 +115,22 @@ def test_ten_thousand_messages_travel_in_order_in_one_group_and_in_bounded_parts
 
 def test_a_part_says_no_more_than_one_run_of_the_extractor_can_read() -> None:
     gate = Gate()
-    said = ["w" * size for size in (900_000, 3, CHARACTERS_PER_PART - 3, 1, 900_000, 2)]
+    said = [
+        "w" * size
+        for size in (900_000, 3, CHARACTERS_PER_PART - 3, 1, 900_000, 2)
+    ]
     gate.ingest(a_conversation(*said))
     parts = [
-        [len(text) for text in texts(part.conversation.messages)] for part in gate.parts
+        [len(text) for text in texts(part.conversation.messages)]
+        for part in gate.parts
     ]
-    assert parts == [[900_000], [3, CHARACTERS_PER_PART - 3], [1], [900_000], [2]]
+    assert parts == [
+        [900_000],
+        [3, CHARACTERS_PER_PART - 3],
+        [1],
+        [900_000],
+        [2],
+    ]
 
 
 def test_each_part_carries_the_few_messages_before_it() -> None:
@@ -113,14 +139,22 @@ def test_each_part_carries_the_few_messages_before_it() -> None:
     gate.ingest(a_conversation(*said))
     for index, part in enumerate(gate.parts):
         start = index * MESSAGES_PER_PART
-        assert texts(part.context) == said[max(0, start - CONTEXT_MESSAGES) : start]
+        assert (
+            texts(part.context)
+            == said[max(0, start - CONTEXT_MESSAGES) : start]
+        )
 
 
 def test_the_parts_know_the_conversations_user_and_beginning() -> None:
     gate = Gate()
-    gate.ingest(a_conversation(*map(str, range(50)), startedAt="2026-01-01T00:00:00Z"))
+    gate.ingest(
+        a_conversation(*map(str, range(50)), startedAt="2026-01-01T00:00:00Z")
+    )
     assert {part.conversation.user_id for part in gate.parts} == {"u-42"}
-    assert len({part.conversation.started_at for part in gate.parts} - {None}) == 1
+    assert (
+        len({part.conversation.started_at for part in gate.parts} - {None})
+        == 1
+    )
 
 
 def test_a_grown_conversation_repeats_no_whole_part_under_another_id() -> None:
@@ -145,7 +179,9 @@ def test_one_group_for_each_conversation() -> None:
     ]
 
 
-def test_invariant_1_a_conversation_is_not_accepted_when_the_queue_fails() -> None:
+def test_invariant_1_a_conversation_is_not_accepted_when_the_queue_fails() -> (
+    None
+):
     gate = Gate()
     failing = Failing(gate.queue, Retryable("queue: down"), 2)
     with pytest.raises(Retryable, match="queue: down"):
@@ -156,7 +192,9 @@ def test_invariant_1_a_conversation_is_not_accepted_when_the_queue_fails() -> No
 
 def test_nothing_is_sent_when_one_of_several_has_no_place() -> None:
     gate = Gate()
-    unplaced = parse_conversation({"conversationId": "c", "messages": [raw_message()]})
+    unplaced = parse_conversation(
+        {"conversationId": "c", "messages": [raw_message()]}
+    )
     with pytest.raises(Rejected, match="workspaceId: is missing"):
         gate.ingest(a_conversation(), unplaced)
     assert gate.queue.sent == []
@@ -166,7 +204,10 @@ def test_an_event_is_one_conversation_or_several() -> None:
     one = raw_conversation("a")
     for event in (one, [one], {"conversations": [one]}):
         assert [texts(c.messages) for c in read_event(event)] == [["a"]]
-    assert len(read_event([one, raw_conversation("b", conversationId="c-2")])) == 2
+    assert (
+        len(read_event([one, raw_conversation("b", conversationId="c-2")]))
+        == 2
+    )
 
 
 @pytest.mark.parametrize(

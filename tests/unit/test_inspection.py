@@ -15,7 +15,9 @@ from varve.domain.calendar import Period
 from varve.domain.errors import Rejected
 
 MARCH = Period.parse("2026-03")
-FIRST = datetime(2026, 3, 2, tzinfo=UTC)  # the ISO month begins on its first Monday
+FIRST = datetime(
+    2026, 3, 2, tzinfo=UTC
+)  # the ISO month begins on its first Monday
 EPISODES = ["episode-" + str(n) * 24 for n in (1, 2)]
 
 
@@ -26,7 +28,9 @@ def memory(tmp_path: Path) -> Memory:
 
 def put(memory: Memory, *facts: tuple[str, str, str, datetime]) -> Inspection:
     names = ("source_id", "label", "target_id", "valid_at")
-    given: list[dict[str, Any]] = [dict(zip(names, one, strict=True)) for one in facts]
+    given: list[dict[str, Any]] = [
+        dict(zip(names, one, strict=True)) for one in facts
+    ]
     with memory.graph as graph:
         graph.insert_facts(given)
     return Inspection(memory)
@@ -36,7 +40,9 @@ def changed(found: list[dict[str, Any]]) -> list[str]:
     return [fact["target"] for fact in found]
 
 
-def test_changes_are_those_that_began_or_ended_in_the_period(memory: Memory) -> None:
+def test_changes_are_those_that_began_or_ended_in_the_period(
+    memory: Memory,
+) -> None:
     day = timedelta(days=1)
     inspection = put(
         memory,
@@ -69,7 +75,9 @@ def test_a_triple_that_never_held_is_no_change(memory: Memory) -> None:
     assert Inspection(memory).changes(MARCH) == []
 
 
-def test_entities_are_listed_by_how_much_is_said_of_them(memory: Memory) -> None:
+def test_entities_are_listed_by_how_much_is_said_of_them(
+    memory: Memory,
+) -> None:
     inspection = put(
         memory,
         ("Dana", "lives_in", "Porto", FIRST),
@@ -78,7 +86,10 @@ def test_entities_are_listed_by_how_much_is_said_of_them(memory: Memory) -> None
         (EPISODES[0], "led_to", EPISODES[1], FIRST),
     )
     found = inspection.entities()
-    assert [(one.name, one.triples) for one in found[:2]] == [("Dana", 2), ("Porto", 2)]
+    assert [(one.name, one.triples) for one in found[:2]] == [
+        ("Dana", 2),
+        ("Porto", 2),
+    ]
     assert len(found) == 4
     assert [one.name for one in inspection.entities("POR")] == ["Porto"]
     pages = [inspection.entities(start=n, most=1)[0].name for n in range(4)]
@@ -88,9 +99,15 @@ def test_entities_are_listed_by_how_much_is_said_of_them(memory: Memory) -> None
 def test_users_have_the_counts_of_their_own_records(memory: Memory) -> None:
     memory.ingest(
         [
-            conversation(1, "2026-03-02T09:00:00Z", "u-1", "Dana", "Good morning all."),
-            conversation(2, "2026-03-04T09:00:00Z", "u-1", "Dana", "Good evening all."),
-            conversation(3, "2026-03-03T09:00:00Z", None, "Guest", "Hello to you."),
+            conversation(
+                1, "2026-03-02T09:00:00Z", "u-1", "Dana", "Good morning all."
+            ),
+            conversation(
+                2, "2026-03-04T09:00:00Z", "u-1", "Dana", "Good evening all."
+            ),
+            conversation(
+                3, "2026-03-03T09:00:00Z", None, "Guest", "Hello to you."
+            ),
         ]
     )
     first, second = Inspection(memory).users()
@@ -105,7 +122,9 @@ def test_users_have_the_counts_of_their_own_records(memory: Memory) -> None:
 def test_the_expiry_of_a_period_is_that_of_its_grain(memory: Memory) -> None:
     memory.configure("retention.monthly", "6 months")
     # March counts: the six months end with August, on the Sunday before 31 August.
-    assert Inspection(memory).expiry(MARCH) == datetime(2026, 8, 31, tzinfo=UTC)
+    assert Inspection(memory).expiry(MARCH) == datetime(
+        2026, 8, 31, tzinfo=UTC
+    )
 
 
 def test_an_invalid_conversation_id_builds_no_path(memory: Memory) -> None:

@@ -11,12 +11,19 @@ from tests.support.builders import ACME, raw_conversation
 from tests.support.drivers import Driver, open_driver
 from tests.support.model_server import ModelServer, Request
 from tests.support.queues import sqs_server
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.domain.errors import Misconfigured
 from varve.domain.workspace import WorkspaceConfig
 from varve.wiring.settings import read_settings
 
-OPERATORS = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": "ours"}
+OPERATORS = {
+    "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+    "OPENAI_API_KEY": "ours",
+}
 
 
 def finds_nothing(_: Request) -> dict[str, list[str]]:
@@ -64,13 +71,17 @@ def test_a_listed_key_goes_to_its_own_address(theirs: ModelServer) -> None:
     addresses = listed(ACME_API_KEY=f"{theirs.base_url}/")
     environment = {**OPERATORS, **addresses, "ACME_API_KEY": "theirs"}
     told(environment, theirs.base_url, environment="ACME_API_KEY")
-    assert [one.headers["authorization"] for one in theirs.chats] == ["Bearer theirs"]
+    assert [one.headers["authorization"] for one in theirs.chats] == [
+        "Bearer theirs"
+    ]
 
 
 def test_a_listed_key_goes_to_no_other_address(theirs: ModelServer) -> None:
     addresses = listed(GLOBEX_API_KEY="https://llm.globex.example/v1")
     environment = {**OPERATORS, **addresses, "GLOBEX_API_KEY": "globex"}
-    with pytest.raises(Misconfigured, match=r"GLOBEX_API_KEY: .*globex\.example"):
+    with pytest.raises(
+        Misconfigured, match=r"GLOBEX_API_KEY: .*globex\.example"
+    ):
         told(environment, theirs.base_url, environment="GLOBEX_API_KEY")
     assert theirs.requests == []
 
@@ -92,20 +103,28 @@ def test_a_workspace_cannot_send_the_operators_secret_to_its_own_address(
 def test_a_listed_secret_goes_to_no_other_address(theirs: ModelServer) -> None:
     addresses = listed(**{"varve/globex": "https://llm.globex.example/v1"})
     with pytest.raises(Misconfigured, match="varve/globex"):
-        told({**OPERATORS, **addresses}, theirs.base_url, secret="varve/globex")
+        told(
+            {**OPERATORS, **addresses}, theirs.base_url, secret="varve/globex"
+        )
     assert theirs.requests == []
 
 
-def test_a_secret_of_the_workspace_goes_to_its_address(theirs: ModelServer) -> None:
+def test_a_secret_of_the_workspace_goes_to_its_address(
+    theirs: ModelServer,
+) -> None:
     with sqs_server(), closing(boto3.client("secretsmanager")) as secrets:
         secrets.create_secret(Name="varve/acme", SecretString="theirs")
         told(OPERATORS, theirs.base_url, secret="varve/acme")
-    assert [one.headers["authorization"] for one in theirs.chats] == ["Bearer theirs"]
+    assert [one.headers["authorization"] for one in theirs.chats] == [
+        "Bearer theirs"
+    ]
 
 
 @pytest.mark.parametrize(
     "text", ["ACME_API_KEY", "[]", '{"A_API_KEY": 1}', '{"A": "x"}']
 )
-def test_a_list_of_another_form_is_refused_by_the_variables_name(text: str) -> None:
+def test_a_list_of_another_form_is_refused_by_the_variables_name(
+    text: str,
+) -> None:
     with pytest.raises(Misconfigured, match="VARVE_KEY_ADDRESSES: must be"):
         read_settings({"VARVE_KEY_ADDRESSES": text})

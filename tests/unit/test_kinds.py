@@ -25,7 +25,10 @@ def kind_of(question: str) -> list[float]:
     (vector,) = WordEmbedder().embed([question])
     held = columns_of(
         embedded(
-            *(a_record(text, id=f"r{i}", position=i) for i, text in enumerate(SAID))
+            *(
+                a_record(text, id=f"r{i}", position=i)
+                for i, text in enumerate(SAID)
+            )
         )
     )
     found = compute_signals(
@@ -56,7 +59,12 @@ def test_a_record_with_a_member_of_the_kind_is_found_by_the_kinds_name(
 
 def test_a_kind_is_asked_for_once_and_in_any_form() -> None:
     assert (
-        len(kinds_asked(words("Which hobby, of all your hobbies and pastimes?"))) == 1
+        len(
+            kinds_asked(
+                words("Which hobby, of all your hobbies and pastimes?")
+            )
+        )
+        == 1
     )
     assert kinds_asked(words("Hobbies")) == kinds_asked(words("hobby"))
     assert kinds_asked(words("E-4711 broke")) == ()

@@ -18,7 +18,11 @@ SECRET = "AKIA" + "IOSFODNN7EXAMPLQ"
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     return Memory.open(
-        tmp_path / "store", workspace="acme", agent="support", now=NOW, environment={}
+        tmp_path / "store",
+        workspace="acme",
+        agent="support",
+        now=NOW,
+        environment={},
     )
 
 
@@ -43,7 +47,9 @@ def test_setting_the_same_at_the_same_time_again_changes_nothing(
     assert len(memory.profile()["history"]) == 1
 
 
-def test_a_secret_in_a_value_is_not_kept(memory: Memory, tmp_path: Path) -> None:
+def test_a_secret_in_a_value_is_not_kept(
+    memory: Memory, tmp_path: Path
+) -> None:
     memory.set_profile("preferences", f"uses the key {SECRET}")
     (held,) = memory.profile()["attributes"]
     assert SECRET not in held["value"]
@@ -55,14 +61,18 @@ def test_a_secret_in_a_value_is_not_kept(memory: Memory, tmp_path: Path) -> None
     ]
 
 
-def test_personal_data_leave_the_prompt_before_memory_is_asked(memory: Memory) -> None:
+def test_personal_data_leave_the_prompt_before_memory_is_asked(
+    memory: Memory,
+) -> None:
     memory.configure("privacy.email", "redact")
     said = {
         "role": "user",
         "name": "Dana",
         "content": "The boiler mail goes to dana@example.com, please.",
     }
-    memory.ingest({"conversationId": "c-1", "userId": "u-42", "messages": [said]})
+    memory.ingest(
+        {"conversationId": "c-1", "userId": "u-42", "messages": [said]}
+    )
     document = "Boiler support: help@example.com answers within a day."
     block = memory.context(
         "Where does the boiler mail dana@example.com go?", documents=[document]
@@ -79,9 +89,15 @@ def test_a_profile_has_room_for_so_many_keys(memory: Memory) -> None:
         memory.set_profile("one_more", "x")
 
 
-def test_tenants_have_profiles_of_their_own(memory: Memory, tmp_path: Path) -> None:
+def test_tenants_have_profiles_of_their_own(
+    memory: Memory, tmp_path: Path
+) -> None:
     memory.set_profile("language", "French", user_id="u-42")
     other = Memory.open(
-        tmp_path / "store", workspace="rival", agent="support", now=NOW, environment={}
+        tmp_path / "store",
+        workspace="rival",
+        agent="support",
+        now=NOW,
+        environment={},
     )
     assert other.profile(user_id="u-42")["history"] == []

@@ -93,7 +93,9 @@ def _grammar(languages: tuple[Language, ...]) -> Grammar:
     return build_grammar(languages)
 
 
-def test_an_added_language_adds_its_stop_words(languages: tuple[Language, ...]) -> None:
+def test_an_added_language_adds_its_stop_words(
+    languages: tuple[Language, ...],
+) -> None:
     assert languages[-1].code == "vo"
     assert {"zo", "zi", "zu", "the", "el"} <= united(languages, "stop_words")
     assert languages[-1].words.stemmer == "dutch"
@@ -118,18 +120,26 @@ def test_an_added_language_tells_times(
     assert found.until is not None
     days = (found.until - found.since).days
     assert found.since.date() == date.fromisoformat(first)
-    assert days == (date.fromisoformat(last) - date.fromisoformat(first)).days + 1
+    assert (
+        days == (date.fromisoformat(last) - date.fromisoformat(first)).days + 1
+    )
     assert found.grain == grain
 
 
-def test_an_added_language_refuses_phrases_of_its_own(grammar: Grammar) -> None:
+def test_an_added_language_refuses_phrases_of_its_own(
+    grammar: Grammar,
+) -> None:
     assert understand("Kanit ädelo", NOW, ZONE, grammar) is None
     assert "song" in find_refusals("Kanit ädelo", grammar)
 
 
-def test_an_added_language_dates_statements(languages: tuple[Language, ...]) -> None:
+def test_an_added_language_dates_statements(
+    languages: tuple[Language, ...],
+) -> None:
     expressions = build_expressions(languages[-1])
-    found = expressions.find("ägolob bo kil dels", date(2026, 11, 21), Lean.PAST)
+    found = expressions.find(
+        "ägolob bo kil dels", date(2026, 11, 21), Lean.PAST
+    )
     assert found is not None
     assert found.first == date(2026, 11, 18)
     assert expressions.find("jü ädelo", date(2026, 11, 21), Lean.PAST) is None

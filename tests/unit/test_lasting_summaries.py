@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tests.support.builders import MORNING, WordEmbedder, a_record
-from tests.support.summarized import DAY, PYRAMID, WEEK, Agent, Saying, told, turn
+from tests.support.summarized import (
+    DAY,
+    PYRAMID,
+    WEEK,
+    Agent,
+    Saying,
+    told,
+    turn,
+)
 from varve.domain.calendar import Period
 from varve.domain.lasting import LEAST_DAYS
 from varve.domain.record import Record, as_span, span_of
@@ -52,7 +60,9 @@ def tokens(agent: Agent, period: Period) -> int:
     return estimated_tokens(agent.summary(period).content)
 
 
-def test_item_8_a_summary_is_shorter_than_the_summaries_it_is_made_of() -> None:
+def test_item_8_a_summary_is_shorter_than_the_summaries_it_is_made_of() -> (
+    None
+):
     agent = a_week("I moved to Lisbon.", "We decided to sell the boat.")
     above(agent, *PYRAMID[1:])
     days = sum(tokens(agent, DAY.shifted(day)) for day in range(5))
@@ -82,7 +92,9 @@ def test_item_8_changes_and_decisions_come_before_what_is_as_ever() -> None:
 
 
 def test_item_8_who_and_what_recurs_is_named_with_its_days() -> None:
-    agent = a_week(*(f"I met Marco about invoice {n}." for n in range(LEAST_DAYS)))
+    agent = a_week(
+        *(f"I met Marco about invoice {n}." for n in range(LEAST_DAYS))
+    )
     above(agent, WEEK)
     week = agent.summary(WEEK)
     recurring = week.content.partition(RECURRING_HEADING)[2].splitlines()[0]
@@ -95,8 +107,12 @@ def test_item_8_key_facts_repeat_no_line_above_them() -> None:
     tea = a_record("Elena likes green tea.", importance=0.9)
     figs = a_record("Elena likes figs.", importance=0.8)
     agent = told(tea, figs)
-    agent.sum_up(summarizer=Saying("2026-03-02: Elena likes green tea, they say."))
-    above_facts, _, below = agent.summary().content.partition(KEY_FACTS_HEADING)
+    agent.sum_up(
+        summarizer=Saying("2026-03-02: Elena likes green tea, they say.")
+    )
+    above_facts, _, below = agent.summary().content.partition(
+        KEY_FACTS_HEADING
+    )
     assert "green tea" in above_facts
     assert below == "- 2026-03-02: Elena likes figs."
 

@@ -42,15 +42,23 @@ def due(
 ) -> list[tuple[Scope, str]]:
     """As planning finds it; of one agent, as that agent finds it."""
     if scope:
-        return [(one.scope, one.period.label) for one in ledger.due(grain, scope)]
-    planned = (one for period in ledger.marked(grain) for one in ledger.due_in(period))
+        return [
+            (one.scope, one.period.label) for one in ledger.due(grain, scope)
+        ]
+    planned = (
+        one for period in ledger.marked(grain) for one in ledger.due_in(period)
+    )
     return [(one.scope, one.period.label) for one in planned]
 
 
 def test_what_was_written_marks_its_period_due(ledger: Ledger) -> None:
     ledger.mark(ACME, [DAY, NEXT, DAY], "what")
     ledger.mark(OTHER, [DAY], "what")
-    assert due(ledger) == [(OTHER, DAY.label), (ACME, DAY.label), (ACME, NEXT.label)]
+    assert due(ledger) == [
+        (OTHER, DAY.label),
+        (ACME, DAY.label),
+        (ACME, NEXT.label),
+    ]
     assert due(ledger, scope=OTHER) == [(OTHER, DAY.label)]
     assert due(ledger, Grain.WEEKLY) == []
 
@@ -74,7 +82,9 @@ def test_marks_of_one_agent_or_period_are_not_those_of_a_longer_name(
     assert ledger.marks(ACME, DAY) == ()
 
 
-def test_only_marks_that_were_listed_before_are_removed(ledger: Ledger) -> None:
+def test_only_marks_that_were_listed_before_are_removed(
+    ledger: Ledger,
+) -> None:
     """A write between the listing and the removal keeps the period due."""
     ledger.mark(ACME, [DAY], "before")
     listed = ledger.marks(ACME, DAY)
@@ -136,7 +146,9 @@ def test_a_settlement_that_died_half_way_is_finished_when_its_message_comes_agai
     with pytest.raises(Died):
         ledger.change(LedgerChanges(settles=marks))
     assert (ledger.pending(ACME), due(ledger)) == ({DAY}, [])
-    assert ledger.marks(ACME, DAY) == marks  # as whoever summarizes again lists them
+    assert (
+        ledger.marks(ACME, DAY) == marks
+    )  # as whoever summarizes again lists them
     ledger.change(LedgerChanges(settles=marks))
     assert list(objects.list("ledger")) == []
 
@@ -146,7 +158,9 @@ def test_a_write_that_is_repeated_while_its_mark_is_settled_leaves_no_half_that_
     step: int,
 ) -> None:
     """The repeated write's two puts at every place among the settlement's two deletions."""
-    objects = Interrupted(2 + step, lambda: Ledger(objects).mark(ACME, [DAY], "a"))
+    objects = Interrupted(
+        2 + step, lambda: Ledger(objects).mark(ACME, [DAY], "a")
+    )
     ledger = Ledger(objects)
     ledger.mark(ACME, [DAY], "a")
     ledger.change(LedgerChanges(settles=ledger.marks(ACME, DAY)))
@@ -172,7 +186,11 @@ class Torn(InMemoryObjects):
         kept = [key for number, key in enumerate(new) if number in self._done]
         super().exchange(
             kept,
-            [key for number, key in enumerate(old, len(new)) if number in self._done],
+            [
+                key
+                for number, key in enumerate(old, len(new))
+                if number in self._done
+            ],
         )
         raise Died
 
@@ -188,7 +206,9 @@ def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_co
         ledger.mark(ACME, [DAY], written)
     ledger.fail(ACME, DAY, "down", MORNING)
     note = expiry_key(MORNING, ACME, Grain.DAILY)
-    settled = LedgerChanges((*ledger.marks(ACME, DAY), failed_key(ACME, DAY)), (note,))
+    settled = LedgerChanges(
+        (*ledger.marks(ACME, DAY), failed_key(ACME, DAY)), (note,)
+    )
     objects.at = at
     with pytest.raises(Died):
         ledger.change(build_marks(ACME, [week], "summary") + settled)
@@ -197,14 +217,24 @@ def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_co
     )  # so retention waits, and a search does not take the week's for the last word
     for grain in (Grain.DAILY, Grain.WEEKLY):
         found = (
-            one for period in ledger.marked(grain) for one in ledger.due_in(period)
+            one
+            for period in ledger.marked(grain)
+            for one in ledger.due_in(period)
         )
         planned = {key for one in found for key in one.marks}
-        assert planned <= {key for one in ledger.due(grain, ACME) for key in one.marks}
+        assert planned <= {
+            key for one in ledger.due(grain, ACME) for key in one.marks
+        }
     ledger.change(build_marks(ACME, [week], "summary") + settled)
     assert ledger.pending(ACME) == {week}
-    assert (due(ledger), due(ledger, Grain.WEEKLY)) == ([], [(ACME, week.label)])
-    assert (ledger.failure(ACME, DAY), ledger.standing((note,))) == (None, (note,))
+    assert (due(ledger), due(ledger, Grain.WEEKLY)) == (
+        [],
+        [(ACME, week.label)],
+    )
+    assert (ledger.failure(ACME, DAY), ledger.standing((note,))) == (
+        None,
+        (note,),
+    )
 
 
 @pytest.mark.parametrize("others", [0, 50])
@@ -235,7 +265,8 @@ def test_a_failed_period_waits_twice_as_long_each_time_and_a_day_at_most(
     ledger: Ledger,
 ) -> None:
     waits = [
-        ledger.fail(ACME, DAY, "down", MORNING).next_try - MORNING for _ in range(8)
+        ledger.fail(ACME, DAY, "down", MORNING).next_try - MORNING
+        for _ in range(8)
     ]
     assert [wait / HOUR for wait in waits] == [1, 2, 4, 8, 16, 24, 24, 24]
 
@@ -243,13 +274,18 @@ def test_a_failed_period_waits_twice_as_long_each_time_and_a_day_at_most(
 def test_a_period_that_fails_every_day_for_months_still_waits_a_day() -> None:
     ledger = Ledger(InMemoryObjects())
     waits = [
-        ledger.fail(ACME, DAY, "refused", MORNING).next_try - MORNING for _ in range(60)
+        ledger.fail(ACME, DAY, "refused", MORNING).next_try - MORNING
+        for _ in range(60)
     ]
     assert waits[-1] == 24 * HOUR
 
 
-def test_a_failed_period_is_given_up_after_the_fifth_time(ledger: Ledger) -> None:
-    given_up = [ledger.fail(ACME, DAY, "down", MORNING).given_up for _ in range(6)]
+def test_a_failed_period_is_given_up_after_the_fifth_time(
+    ledger: Ledger,
+) -> None:
+    given_up = [
+        ledger.fail(ACME, DAY, "down", MORNING).given_up for _ in range(6)
+    ]
     assert GIVEN_UP_AFTER == 5
     assert given_up == [False] * 4 + [True] * 2
 
@@ -262,7 +298,10 @@ def test_failures_are_kept_with_their_last_reason_until_the_period_recovers(
     ledger.fail(OTHER, NEXT, "model: down", MORNING)
     failures = ledger.failures(DAY) | ledger.failures(NEXT)
     assert {*failures} == {ACME, OTHER}
-    assert (failures[ACME].attempts, failures[ACME].reason) == (2, "model: refused")
+    assert (failures[ACME].attempts, failures[ACME].reason) == (
+        2,
+        "model: refused",
+    )
     assert failures[ACME].next_try == MORNING + 2 * HOUR
     assert ledger.failure(ACME, DAY) == failures[ACME]
     ledger.recover(ACME, DAY)
@@ -271,7 +310,9 @@ def test_failures_are_kept_with_their_last_reason_until_the_period_recovers(
     assert {*ledger.failures(NEXT)} == {OTHER}
 
 
-def test_expiry_is_noted_for_the_first_full_hour_at_which_it_has_come() -> None:
+def test_expiry_is_noted_for_the_first_full_hour_at_which_it_has_come() -> (
+    None
+):
     at = datetime(2026, 3, 4, 18, tzinfo=UTC)
     hours = [
         expiry_key(at + late, ACME, Grain.WORKING).split("/")[2]
@@ -282,7 +323,12 @@ def test_expiry_is_noted_for_the_first_full_hour_at_which_it_has_come() -> None:
             HOUR,
         )
     ]
-    assert hours == ["2026-03-04T18", "2026-03-04T19", "2026-03-04T19", "2026-03-04T19"]
+    assert hours == [
+        "2026-03-04T18",
+        "2026-03-04T19",
+        "2026-03-04T19",
+        "2026-03-04T19",
+    ]
 
 
 def test_what_never_expires_is_noted_for_the_calendars_last_hour(
@@ -299,7 +345,9 @@ def test_what_never_expires_is_noted_for_the_calendars_last_hour(
     ledger.change(LedgerChanges(expiries=tuple(notes)))
     last = {note for note in notes if "/9999-12-31T23/" in note}
     assert {note.rpartition("/")[2] for note in last} == {"yearly"}
-    assert not last & {*ledger.expired_of(ACME, MORNING + timedelta(days=36_500))}
+    assert not last & {
+        *ledger.expired_of(ACME, MORNING + timedelta(days=36_500))
+    }
 
 
 def test_a_time_of_the_first_centuries_has_expired(ledger: Ledger) -> None:
@@ -332,8 +380,12 @@ def test_lessons_are_looked_at_from_the_noted_month_on_and_not_before(
     ledger.note_lessons(ACME, datetime(2026, 5, 1, tzinfo=UTC))
     ledger.note_lessons(OTHER, datetime(2026, 5, 1, tzinfo=UTC))
     assert ledger.lessons_due(datetime(2026, 2, 28, 23, tzinfo=UTC)) == {}
-    assert ledger.lessons_due(datetime(2026, 3, 1, tzinfo=UTC)) == {ACME: ("2026-03",)}
-    assert ledger.lessons_due(datetime(2026, 4, 30, tzinfo=UTC)) == {ACME: ("2026-03",)}
+    assert ledger.lessons_due(datetime(2026, 3, 1, tzinfo=UTC)) == {
+        ACME: ("2026-03",)
+    }
+    assert ledger.lessons_due(datetime(2026, 4, 30, tzinfo=UTC)) == {
+        ACME: ("2026-03",)
+    }
     assert ledger.lessons_due(MORNING + timedelta(days=90)) == {
         ACME: ("2026-03", "2026-05"),
         OTHER: ("2026-05",),
@@ -364,15 +416,22 @@ def test_a_note_that_is_settled_and_left_anew_in_one_change_is_gone(
         "ledger/conversations/acme/acme/support/c-1",
     ],
 )
-def test_invariant_7_a_message_can_only_change_its_own_agents_ledger(key: str) -> None:
-    require_own([due_key(ACME, DAY, "a"), expiry_key(MORNING, ACME, Grain.DAILY)], ACME)
+def test_invariant_7_a_message_can_only_change_its_own_agents_ledger(
+    key: str,
+) -> None:
+    require_own(
+        [due_key(ACME, DAY, "a"), expiry_key(MORNING, ACME, Grain.DAILY)], ACME
+    )
     with pytest.raises(Rejected):
         require_own([due_key(ACME, DAY, "a"), key], ACME)
 
 
-def test_of_the_notes_those_stand_that_nobody_has_settled(ledger: Ledger) -> None:
+def test_of_the_notes_those_stand_that_nobody_has_settled(
+    ledger: Ledger,
+) -> None:
     notes = tuple(
-        expiry_key(MORNING, ACME, grain) for grain in (Grain.WORKING, Grain.DAILY)
+        expiry_key(MORNING, ACME, grain)
+        for grain in (Grain.WORKING, Grain.DAILY)
     )
     ledger.change(LedgerChanges(expiries=notes))
     assert ledger.standing(notes) == notes

@@ -31,12 +31,16 @@ def test_a_lesson_without_evidence_says_so_and_has_no_confidence(
     assert "stated by hand, no evidence" in book.render()
 
 
-def test_a_calibration_set_is_evidence_that_the_block_names(memory: Memory) -> None:
+def test_a_calibration_set_is_evidence_that_the_block_names(
+    memory: Memory,
+) -> None:
     book = memory.experience.lessons
     calibration = Calibration("credit-2025", "2025-01 to 2025-12", 240)
     id_ = book.add("Roll back", when=WHEN, then=THEN, calibration=calibration)
     assert book.find(id_).active
-    assert "calibrated on credit-2025, 2025-01 to 2025-12, n=240" in book.block()
+    assert (
+        "calibrated on credit-2025, 2025-01 to 2025-12, n=240" in book.block()
+    )
     empty = Calibration("none", "2025", 0)
     error = attempt(
         lambda: book.add("c", when=WHEN, then="wait for it", calibration=empty)
@@ -45,7 +49,9 @@ def test_a_calibration_set_is_evidence_that_the_block_names(memory: Memory) -> N
 
 
 def test_a_prior_answer_is_evidence_but_no_trial(memory: Memory) -> None:
-    answer = memory.experience.answers.remember("ACME", "credit", "Will it pay?", "yes")
+    answer = memory.experience.answers.remember(
+        "ACME", "credit", "Will it pay?", "yes"
+    )
     book = memory.experience.lessons
     id_ = book.add("Roll back", when=WHEN, then=THEN, evidence=[answer.id])
     lesson = book.find(id_)
@@ -80,7 +86,11 @@ def test_the_block_honours_tags_below_the_cap_and_names_the_action(
 ) -> None:
     book = memory.experience.lessons
     book.add("Releases first", when=WHEN, then=THEN, tags=["ops"])
-    book.add("Ask twice", when="a guest complains about noise", then="move the guest")
+    book.add(
+        "Ask twice",
+        when="a guest complains about noise",
+        then="move the guest",
+    )
     block = book.block(tags=["ops"])
     assert "Releases first. Then: roll the release back" in block
     assert "move the guest" not in block
@@ -90,7 +100,9 @@ def test_erasing_an_answers_user_deletes_the_lesson_proposed_from_it(
     memory: Memory,
 ) -> None:
     answers, book = memory.experience.answers, memory.experience.lessons
-    kept = answers.remember("ACME", "credit", "Will it pay?", "yes", user_id="u-1")
+    kept = answers.remember(
+        "ACME", "credit", "Will it pay?", "yes", user_id="u-1"
+    )
     proposal = answers.research_step(
         "ACME",
         "credit",

@@ -32,7 +32,11 @@ def rows_with(texts: list[str], form: str) -> list[int]:
     ("text", "whole", "pieces"),
     [
         ("Error E-4711 again", "e-4711", ["e", "4711"]),
-        ("see /var/log/app.log.", "var/log/app.log", ["var", "log", "app", "log"]),
+        (
+            "see /var/log/app.log.",
+            "var/log/app.log",
+            ["var", "log", "app", "log"],
+        ),
         ("release v2.3.1!", "v2.3.1", ["v2", "3", "1"]),
         ("ticket #INC-0042, now", "inc-0042", ["inc", "0042"]),
         ("mail ana@example.org", "ana@example.org", ["ana", "example", "org"]),
@@ -49,7 +53,9 @@ def test_a_code_is_a_word_whole_and_in_parts(
 
 def test_case_and_accents_make_no_difference() -> None:
     assert fold("Órbita STRASSE ñandú") == "orbita strasse nandu"
-    assert rows_with(["El cumpleaños de Lucía", "Una tarde"], "cumpleanos") == [0]
+    assert rows_with(
+        ["El cumpleaños de Lucía", "Una tarde"], "cumpleanos"
+    ) == [0]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +81,10 @@ def test_the_language_is_told_by_its_small_words() -> None:
 
     assert stem("las casas de mi hermana") == "cas"
     assert stem("the casas of my sister") == stem("casas") == "casa"
-    assert list(index_texts(["las casas", "the casas"]).codes) == ["cas", "casa"]
+    assert list(index_texts(["las casas", "the casas"]).codes) == [
+        "cas",
+        "casa",
+    ]
 
 
 def test_a_code_is_never_stemmed() -> None:
@@ -83,7 +92,9 @@ def test_a_code_is_never_stemmed() -> None:
     assert stems("running")[0] == "run"
 
 
-def test_stop_words_are_left_out_of_a_question_unless_it_has_no_others() -> None:
+def test_stop_words_are_left_out_of_a_question_unless_it_has_no_others() -> (
+    None
+):
     assert (
         question_forms("Where does Dana live, and where did Dana live?")
         == ("dana", "live", "did")[:2]
@@ -113,7 +124,9 @@ def test_every_word_of_a_text_leads_back_to_it(texts: list[str]) -> None:
     for form, code in index.forms.items():
         rows, weights = index.postings([code])
         counts = index.counts[index.span(code)]
-        assert len(rows) == len(set(rows.tolist())) == len(counts) == len(weights)
+        assert (
+            len(rows) == len(set(rows.tolist())) == len(counts) == len(weights)
+        )
         assert (np.diff(rows) > 0).all()
         assert (counts >= 1).all()
         assert code in index.term(form).codes or not form.isascii()
@@ -121,7 +134,9 @@ def test_every_word_of_a_text_leads_back_to_it(texts: list[str]) -> None:
     assert ((index.addressing >= 0) & (index.addressing <= 1)).all()
 
 
-def test_a_rare_word_tells_more_than_a_common_one_and_none_less_than_nothing() -> None:
+def test_a_rare_word_tells_more_than_a_common_one_and_none_less_than_nothing() -> (
+    None
+):
     assert idf(1, 100) > idf(50, 100) > idf(100, 100) >= 0
 
 
@@ -129,7 +144,10 @@ def test_a_rare_word_tells_more_than_a_common_one_and_none_less_than_nothing() -
 def test_an_index_that_grew_is_the_index_of_all_its_texts(
     first: list[str], then: list[str]
 ) -> None:
-    whole, grew = index_texts([*first, *then]), index_texts(then, index_texts(first))
+    whole, grew = (
+        index_texts([*first, *then]),
+        index_texts(then, index_texts(first)),
+    )
     assert (grew.codes, grew.forms) == (whole.codes, whole.forms)
     assert list(grew.forms) == list(whole.forms)
     for name in ("starts", "rows", "counts", "lengths", "addressing"):
@@ -147,9 +165,9 @@ def test_likenesses_that_grew_are_those_of_all_words(
             np.random.default_rng([ord(c) for c in word]).normal(size=8)
             for word in words_
         ]
-        return (np.array(drawn) / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(
-            np.float32
-        )
+        return (
+            np.array(drawn) / np.linalg.norm(drawn, axis=1, keepdims=True)
+        ).astype(np.float32)
 
     known = index_texts(first)
     if not known.forms:

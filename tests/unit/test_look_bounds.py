@@ -66,7 +66,9 @@ def counts() -> Counter[str]:
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory, counts: Counter[str]) -> Memory:
+def memory(
+    tmp_path_factory: pytest.TempPathFactory, counts: Counter[str]
+) -> Memory:
     root = tmp_path_factory.mktemp("large") / "store"
     fill(root)
     memory = open_memory(
@@ -76,7 +78,14 @@ def memory(tmp_path_factory: pytest.TempPathFactory, counts: Counter[str]) -> Me
         wrap_records=lambda inner: Counting(inner, counts),
         wrap_objects=lambda inner: Counting(inner, counts),
     )
-    for grain in ("working", "daily", "weekly", "monthly", "quarterly", "yearly"):
+    for grain in (
+        "working",
+        "daily",
+        "weekly",
+        "monthly",
+        "quarterly",
+        "yearly",
+    ):
         memory.configure(f"retention.{grain}", "50 years")
     return memory
 
@@ -90,7 +99,11 @@ def fill(root: Path) -> None:
         embedded = [EmbeddedRecord(one, vector) for one in batch]
         records.upsert(SCOPE, Grain.WORKING, embedded, MODEL)
     for number in range(CONVERSATIONS):
-        message = {"id": f"m-{number}", "role": "user", "content": f"Word {number}."}
+        message = {
+            "id": f"m-{number}",
+            "role": "user",
+            "content": f"Word {number}.",
+        }
         line = {"position": 0, "at": iso(START), "message": message}
         write_lines([line], SCOPE, BUSY, f"c-{number}", objects=objects)
 

@@ -14,7 +14,13 @@ from varve import Memory
 from varve.cli import main
 from varve.domain.errors import Rejected
 from varve.look.files import WrittenPages, write_pages
-from varve.look.links import Target, file_name, parse_address, server_address, target
+from varve.look.links import (
+    Target,
+    file_name,
+    parse_address,
+    server_address,
+    target,
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +29,9 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
 
 
 @pytest.fixture(scope="module")
-def written(memory: Memory, tmp_path_factory: pytest.TempPathFactory) -> WrittenPages:
+def written(
+    memory: Memory, tmp_path_factory: pytest.TempPathFactory
+) -> WrittenPages:
     directory = tmp_path_factory.mktemp("pages") / "out"
     return write_pages(memory, "./memory", directory)
 
@@ -48,11 +56,16 @@ def test_every_word_and_every_record_has_a_page(
     assert written.pages == len(pages)
     for record in memory.search(max_results=50).results:
         assert f"record-{record.id}.html" in pages
-    assert "I moved to Lisbon last week." in pages["conversation-2026-02-23-c-1.html"]
+    assert (
+        "I moved to Lisbon last week."
+        in pages["conversation-2026-02-23-c-1.html"]
+    )
     assert "user-u-dana.html" in pages
 
 
-def test_a_file_has_no_form_and_a_policy_of_its_own(written: WrittenPages) -> None:
+def test_a_file_has_no_form_and_a_policy_of_its_own(
+    written: WrittenPages,
+) -> None:
     for page in files(written).values():
         assert "<form" not in page
         assert "Content-Security-Policy" in page
@@ -77,9 +90,13 @@ def test_a_directory_with_other_files_is_refused(
     assert (tmp_path / "thesis.html").read_text() == "mine"
 
 
-def test_progress_is_told_for_each_page(memory: Memory, tmp_path: Path) -> None:
+def test_progress_is_told_for_each_page(
+    memory: Memory, tmp_path: Path
+) -> None:
     told: list[tuple[str, int, int]] = []
-    found = write_pages(memory, "x", tmp_path, lambda *counts: told.append(counts))
+    found = write_pages(
+        memory, "x", tmp_path, lambda *counts: told.append(counts)
+    )
     assert [done for _, done, _ in told] == list(range(1, found.pages + 1))
     assert told[-1] == ("pages", found.pages, found.pages)
 
@@ -88,11 +105,24 @@ def test_the_command_writes_them(
     memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = memory.sessions.settings.store
-    options = ["--workspace", "acme", "--agent", "support", "--now", NOW.isoformat()]
+    options = [
+        "--workspace",
+        "acme",
+        "--agent",
+        "support",
+        "--now",
+        NOW.isoformat(),
+    ]
     out = tmp_path / "out"
-    assert main(["look", "--store", store, *options, "--out", str(out), "--json"]) == 0
+    assert (
+        main(["look", "--store", store, *options, "--out", str(out), "--json"])
+        == 0
+    )
     answer = json.loads(capsys.readouterr().out)
-    assert answer == {"pages": len(files_of(out)), "index": str(out / "index.html")}
+    assert answer == {
+        "pages": len(files_of(out)),
+        "index": str(out / "index.html"),
+    }
 
 
 def files_of(directory: Path) -> list[Path]:

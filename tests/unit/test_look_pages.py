@@ -81,7 +81,9 @@ def test_a_user_limits_the_timeline_and_its_links(memory: Memory) -> None:
     assert "/period/2026?user=u-marco" in links(page)
 
 
-def test_search_shows_the_answer_of_the_tool_with_its_reasons(memory: Memory) -> None:
+def test_search_shows_the_answer_of_the_tool_with_its_reasons(
+    memory: Memory,
+) -> None:
     page = shown(memory, "search", q="where does Dana live")
     (first, *_) = memory.search("where does Dana live").results
     assert f"/record/{first.id}" in links(page)
@@ -92,12 +94,16 @@ def test_search_shows_the_answer_of_the_tool_with_its_reasons(memory: Memory) ->
     assert block.text in html.unescape(page)
 
 
-def test_the_signals_of_a_result_are_those_of_its_explanation(memory: Memory) -> None:
+def test_the_signals_of_a_result_are_those_of_its_explanation(
+    memory: Memory,
+) -> None:
     (first, *_) = memory.search("where does Dana live", explain=True).results
     page = shown(memory, "search", q="where does Dana live")
     part = re.search(r'<p class="reasons">(.*?)</p>', page, re.DOTALL)
     assert part is not None
-    shares = [float(share) for share in re.findall(r"<b>([0-9.]+)</b>", part[1])]
+    shares = [
+        float(share) for share in re.findall(r"<b>([0-9.]+)</b>", part[1])
+    ]
     parts = sorted((first.why.parts or {}).values(), reverse=True)
     assert shares == [round(one, 2) for one in parts if one >= LEAST_PART]
 
@@ -108,7 +114,9 @@ def test_a_wrong_filter_is_explained_beside_the_form(memory: Memory) -> None:
     assert 'role="alert"' in page
 
 
-def test_a_record_leads_to_its_source_and_to_its_summaries(memory: Memory) -> None:
+def test_a_record_leads_to_its_source_and_to_its_summaries(
+    memory: Memory,
+) -> None:
     (fact,) = Inspection(memory).facts_of("c-1")
     page = shown(memory, "record", fact.id)
     assert "I moved to Lisbon last week." in words(page)
@@ -118,11 +126,15 @@ def test_a_record_leads_to_its_source_and_to_its_summaries(memory: Memory) -> No
     assert "What the graph took from it" in words(page)
 
 
-def test_a_superseded_statement_leads_to_what_took_its_place(memory: Memory) -> None:
+def test_a_superseded_statement_leads_to_what_took_its_place(
+    memory: Memory,
+) -> None:
     (old,) = Inspection(memory).facts_of("c-1")
     page = words(shown(memory, "record", old.id))
     assert "superseded" in page
-    successor = page.partition("What took its place")[2].partition("What the graph")[0]
+    successor = page.partition("What took its place")[2].partition(
+        "What the graph"
+    )[0]
     assert "Dana Whitfield lives in Porto" in successor
     facts = Inspection(memory).facts_of("c-3")
     (new,) = [fact for fact in facts if "Porto" in fact.content]
@@ -131,7 +143,9 @@ def test_a_superseded_statement_leads_to_what_took_its_place(memory: Memory) -> 
     assert "What took its place" not in page
 
 
-def test_a_record_tells_who_said_it_again_and_how_to_change_it(tmp_path: Path) -> None:
+def test_a_record_tells_who_said_it_again_and_how_to_change_it(
+    tmp_path: Path,
+) -> None:
     memory = open_empty(tmp_path / "store")
     lines = (
         (1, "2026-03-02T09:00:00Z", "u-dana", "Dana", "I live in Porto."),
@@ -155,7 +169,9 @@ def test_search_can_be_limited_to_a_person_or_thing(memory: Memory) -> None:
     page = words(shown(memory, "search", about="Kestrel Logistics"))
     assert "I work at Kestrel Logistics." in page
     assert "The boiler was repaired." not in page
-    assert "The boiler was repaired." in words(shown(memory, "search", grain="auto"))
+    assert "The boiler was repaired." in words(
+        shown(memory, "search", grain="auto")
+    )
 
 
 def test_users_and_episodes_can_be_filtered(memory: Memory) -> None:
@@ -230,7 +246,9 @@ def test_health_tells_what_status_tells(memory: Memory) -> None:
     assert "Nothing was erased yet" in page
 
 
-def test_costs_are_shown_by_agent_and_verb_with_their_prices(tmp_path: Path) -> None:
+def test_costs_are_shown_by_agent_and_verb_with_their_prices(
+    tmp_path: Path,
+) -> None:
     memory = open_costly(tmp_path)
     page = words(shown(memory, "costs"))
     assert "Costs of April 2026 $0.55 estimated" in page
@@ -284,17 +302,23 @@ def test_every_page_shows_its_scope_and_a_command(memory: Memory) -> None:
         ("lesson", "lesson-9"),
     ],
 )
-def test_what_is_not_there_is_explained(memory: Memory, where: tuple[str, ...]) -> None:
+def test_what_is_not_there_is_explained(
+    memory: Memory, where: tuple[str, ...]
+) -> None:
     page = page_of(memory, *where)
     assert page.status == 404
     assert "Not here" in words(page.html)
 
 
-def test_an_empty_memory_shows_three_commands_that_fill_it(tmp_path: Path) -> None:
+def test_an_empty_memory_shows_three_commands_that_fill_it(
+    tmp_path: Path,
+) -> None:
     memory = open_empty(tmp_path / "store")
     page = shown(memory, "timeline")
     assert page.count("<code data-copy>") == 3
-    for name in sorted(PAGES.keys() & {"search", "entities", "users", "experience"}):
+    for name in sorted(
+        PAGES.keys() & {"search", "entities", "users", "experience"}
+    ):
         shown(memory, name)
     shown(memory, "health")
 
@@ -316,15 +340,30 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     for number, text in enumerate(HOSTILE):
         name = "".join(filter(str.isprintable, text[:60]))
         user = f"u-<u>{number}'\""
-        message = {"id": f"<i>{number}", "role": "user", "name": name, "content": text}
+        message = {
+            "id": f"<i>{number}",
+            "role": "user",
+            "name": name,
+            "content": text,
+        }
         message["timestamp"] = "2026-03-02T09:15:00Z"
         memory.ingest(
-            {"conversationId": f"c-{number}", "userId": user, "messages": [message]}
+            {
+                "conversationId": f"c-{number}",
+                "userId": user,
+                "messages": [message],
+            }
         )
         memory.set_profile("likes", name, user_id=user)
         with memory.graph as graph:
             graph.insert_facts(
-                [{"source_id": text, "label": text[:100], "target_id": f"{text} too"}]
+                [
+                    {
+                        "source_id": text,
+                        "label": text[:100],
+                        "target_id": f"{text} too",
+                    }
+                ]
             )
     memory.summarize()
     return memory
@@ -342,8 +381,12 @@ def test_hostile_words_in_every_field_stay_text(hostile: Memory) -> None:
         shown(hostile, "costs"),
     ]
     for number, text in enumerate(HOSTILE):
-        pages.append(shown(hostile, "conversation", "2026-03-02", f"c-{number}"))
-        pages.append(shown(hostile, "search", q=text, user=f"u-<u>{number}'\""))
+        pages.append(
+            shown(hostile, "conversation", "2026-03-02", f"c-{number}")
+        )
+        pages.append(
+            shown(hostile, "search", q=text, user=f"u-<u>{number}'\"")
+        )
         pages.append(shown(hostile, "entity", text))
         pages.append(shown(hostile, "user", f"u-<u>{number}'\""))
     for record in hostile.search(max_results=20).results:
@@ -355,19 +398,30 @@ def test_hostile_words_in_every_field_stay_text(hostile: Memory) -> None:
         assert "49" not in re.findall(r"<bdi>([^<]*)</bdi>", page)
 
 
-def test_a_command_with_hidden_characters_is_not_offered(hostile: Memory) -> None:
+def test_a_command_with_hidden_characters_is_not_offered(
+    hostile: Memory,
+) -> None:
     page = shown(hostile, "entity", "\u202etxt.exe\u202c")
     assert "graph show" not in page
 
 
 def test_a_command_is_quoted_for_the_shell(hostile: Memory) -> None:
-    page = html.unescape(shown(hostile, "entity", "'\"><img src=x onerror=alert(1)>"))
+    page = html.unescape(
+        shown(hostile, "entity", "'\"><img src=x onerror=alert(1)>")
+    )
     assert "graph show ''\"'\"'\"><img src=x onerror=alert(1)>'" in page
 
 
 def test_the_pages_change_nothing(memory: Memory) -> None:
     before = times_of(memory)
-    for name in ("timeline", "entities", "users", "experience", "health", "costs"):
+    for name in (
+        "timeline",
+        "entities",
+        "users",
+        "experience",
+        "health",
+        "costs",
+    ):
         shown(memory, name)
     shown(memory, "search", q="Dana", type="episode")
     assert times_of(memory) == before

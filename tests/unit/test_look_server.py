@@ -26,7 +26,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LookServer]:
-    with served(open_told(tmp_path_factory.mktemp("look") / "store")) as server:
+    with served(
+        open_told(tmp_path_factory.mktemp("look") / "store")
+    ) as server:
         yield server
 
 
@@ -35,7 +37,13 @@ def test_it_listens_on_loopback_alone(server: LookServer) -> None:
 
 
 def test_without_the_token_no_page_is_shown(server: LookServer) -> None:
-    for path in ("/", "/period/2026", "/static/look.css", "/?token=wrong", "/?token="):
+    for path in (
+        "/",
+        "/period/2026",
+        "/static/look.css",
+        "/?token=wrong",
+        "/?token=",
+    ):
         answer = Client(server).get(path)
         assert answer.status == 403, path
         assert "Dana" not in answer.body
@@ -56,7 +64,8 @@ def test_the_token_opens_only_the_first_page(server: LookServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "[::1]:80", "", "localhost"]
+    "host",
+    ["evil.example", "127.0.0.1", "127.0.0.1:1", "[::1]:80", "", "localhost"],
 )
 def test_another_host_is_refused(server: LookServer, host: str) -> None:
     answer = let_in(server).get("/", Host=host)
@@ -69,8 +78,12 @@ def test_localhost_with_the_port_is_the_same_host(server: LookServer) -> None:
     assert let_in(server).get("/", Host=host).status == 200
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_only_get_and_head_are_answered(server: LookServer, method: str) -> None:
+@pytest.mark.parametrize(
+    "method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
+)
+def test_only_get_and_head_are_answered(
+    server: LookServer, method: str
+) -> None:
     assert let_in(server).get("/", method).status == 501
 
 
@@ -81,7 +94,9 @@ def test_head_has_the_headers_and_no_body(server: LookServer) -> None:
     assert int(answer.headers["Content-Length"]) > 1_000
 
 
-def test_every_answer_forbids_scripts_frames_and_referrers(server: LookServer) -> None:
+def test_every_answer_forbids_scripts_frames_and_referrers(
+    server: LookServer,
+) -> None:
     client = let_in(server)
     for path in ("/", "/nowhere", "/static/look.js", "/period/1x"):
         headers = client.get(path).headers
@@ -98,15 +113,29 @@ def test_no_page_has_inline_scripts_styles_or_foreign_addresses(
     server: LookServer,
 ) -> None:
     client = let_in(server)
-    for path in ("/", "/period/2026", "/search?q=Dana", "/entity/dana", "/health"):
+    for path in (
+        "/",
+        "/period/2026",
+        "/search?q=Dana",
+        "/entity/dana",
+        "/health",
+    ):
         body = client.get(path).body
-        assert not re.search(r"<script(?! src=)|<style| style=| on[a-z]+=", body), path
-        assert not re.search(r"(?:src|href|action)=\"(?:https?:)?//", body), path
+        assert not re.search(
+            r"<script(?! src=)|<style| style=| on[a-z]+=", body
+        ), path
+        assert not re.search(r"(?:src|href|action)=\"(?:https?:)?//", body), (
+            path
+        )
 
 
 def test_a_static_file_is_one_of_two(server: LookServer) -> None:
     client = let_in(server)
-    assert client.get("/static/look.css").headers["Content-Type"].startswith("text/css")
+    assert (
+        client.get("/static/look.css")
+        .headers["Content-Type"]
+        .startswith("text/css")
+    )
     for path in ("/static/../server.py", "/static/..%2fserver.py", "/static/"):
         assert client.get(path).status == 404
 
@@ -157,14 +186,19 @@ def test_the_command_serves_until_it_is_interrupted(
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "shared")}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
     ) as process:
         assert process.stdout is not None
         said = b""
         while b"}" not in said:
             said += process.stdout.readline()
         address = json.loads(said)["address"]
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        opener = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor()
+        )
         with opener.open(address) as page:
             assert b"This memory is empty" in page.read()
         process.send_signal(signal.SIGINT)

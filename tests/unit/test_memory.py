@@ -18,7 +18,12 @@ NAIVE = datetime(2026, 3, 3, 12)  # noqa: DTZ001 - the mistake that is looked fo
 
 
 def a_message(**fields: Any) -> dict[str, Any]:
-    return {"role": "user", "name": "Dana", "content": "I live in Porto.", **fields}
+    return {
+        "role": "user",
+        "name": "Dana",
+        "content": "I live in Porto.",
+        **fields,
+    }
 
 
 def a_conversation(name: str = "c-1", **fields: Any) -> dict[str, Any]:
@@ -68,7 +73,10 @@ WRONG: list[tuple[str, Callable[[Memory], object]]] = [
 
 @pytest.mark.parametrize(("field", "call"), WRONG)
 def test_what_is_given_by_mistake_is_refused_by_name_and_changes_nothing(
-    memory: Memory, tmp_path: Path, field: str, call: Callable[[Memory], object]
+    memory: Memory,
+    tmp_path: Path,
+    field: str,
+    call: Callable[[Memory], object],
 ) -> None:
     with pytest.raises(Rejected) as refused:
         call(memory)
@@ -84,7 +92,9 @@ def test_a_misspelt_argument_is_an_error_at_run_time(memory: Memory) -> None:
 def test_an_unknown_argument_of_the_tool_is_told_the_names_as_its_caller_spells_them(
     memory: Memory,
 ) -> None:
-    with pytest.raises(Rejected, match=r"there are query_text, grain, .*max_results"):
+    with pytest.raises(
+        Rejected, match=r"there are query_text, grain, .*max_results"
+    ):
         parse_search_request({"query_text": "Porto", "limit": 5})
 
 
@@ -95,7 +105,10 @@ def test_times_may_be_datetimes_with_a_zone_and_conversations_any_iterable(
     done = memory.ingest(
         a_conversation(name, timestamp=said) for name in ("c-1", "c-2")
     )
-    assert (done.accepted.conversations, done.stored and done.stored.messages) == (2, 2)
+    assert (
+        done.accepted.conversations,
+        done.stored and done.stored.messages,
+    ) == (2, 2)
     assert {r.event_time for r in memory.search(None).results} == {
         "2026-03-01T23:30:00Z"
     }

@@ -72,7 +72,11 @@ VECTORS = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=8).map(
     lambda v: np.array(v, np.float32)
 )
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=6),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.text(max_size=6), inner, max_size=3)
@@ -119,9 +123,14 @@ def records_message(*records: Record) -> WriteRecords:
 
 
 @given(st.lists(st.tuples(RECORDS, VECTORS), max_size=4))
-def test_records_arrive_as_they_were_sent(pairs: list[tuple[Record, Any]]) -> None:
+def test_records_arrive_as_they_were_sent(
+    pairs: list[tuple[Record, Any]],
+) -> None:
     sent = WriteRecords(
-        ACME, Grain.WORKING, "words:64", tuple(EmbeddedRecord(r, v) for r, v in pairs)
+        ACME,
+        Grain.WORKING,
+        "words:64",
+        tuple(EmbeddedRecord(r, v) for r, v in pairs),
     )
     received = Wire().records(sent)
     assert received == sent
@@ -138,7 +147,9 @@ def test_operations_arrive_as_they_were_sent() -> None:
         ACME,
         (
             an_operation(),
-            an_operation("São Tomé", op="UPDATE", replaces="Porto", user_id="u"),
+            an_operation(
+                "São Tomé", op="UPDATE", replaces="Porto", user_id="u"
+            ),
         ),
     )
     assert Wire().triples(sent) == sent
@@ -146,7 +157,14 @@ def test_operations_arrive_as_they_were_sent() -> None:
 
 def profile_message(user_id: str = "u-42") -> WriteProfile:
     entry = ProfileEntry(
-        user_id, "location", "São Tomé", MORNING, MORNING, "c-1", ("m1",), "Dana"
+        user_id,
+        "location",
+        "São Tomé",
+        MORNING,
+        MORNING,
+        "c-1",
+        ("m1",),
+        "Dana",
     )
     return WriteProfile(ACME, user_id, (entry,))
 
@@ -166,13 +184,17 @@ def test_statements_about_another_user_than_the_messages_are_refused() -> None:
 def test_a_conversation_arrives_as_it_was_sent() -> None:
     conversation = a_conversation(
         raw_message(
-            "I moved.", timestamp="2026-03-02T09:15:00.5Z", extra={"a": [1, None]}
+            "I moved.",
+            timestamp="2026-03-02T09:15:00.5Z",
+            extra={"a": [1, None]},
         ),
         raw_message([{"type": "text", "text": "olá"}], name="Dana"),
         startedAt="2026-03-02T09:00:00+01:00",
     )
     context = a_conversation("before").messages
-    received = Wire().ingest(IngestMessage(conversation, tuple(context), MORNING))
+    received = Wire().ingest(
+        IngestMessage(conversation, tuple(context), MORNING)
+    )
     assert received.conversation.as_json() == conversation.as_json()
     assert [m.id for m in received.context] == [m.id for m in context]
     assert received.received_at == MORNING
@@ -184,20 +206,26 @@ def test_fault_the_deduplication_id_does_not_depend_on_the_time() -> None:
     wire.ingest(IngestMessage(conversation, (), MORNING + timedelta(hours=1)))
     wire.ingest(IngestMessage(a_conversation("hello"), (), MORNING))
     wire.ingest(
-        IngestMessage(conversation, tuple(a_conversation("before").messages), MORNING)
+        IngestMessage(
+            conversation, tuple(a_conversation("before").messages), MORNING
+        )
     )
     first, again, other, after = wire.queue.deduplication_ids
     assert first == again
     assert len({first, other, after}) == 3
 
 
-def test_invariant_4_each_store_and_each_conversation_has_a_group_of_its_own() -> None:
+def test_invariant_4_each_store_and_each_conversation_has_a_group_of_its_own() -> (
+    None
+):
     wire = Wire()
     wire.records(records_message(a_record()))
     wire.triples(WriteTriples(ACME, (an_operation(),)))
     wire.profile(profile_message())
     wire.ingest(IngestMessage(a_conversation("hi"), (), MORNING))
-    groups = [group.removeprefix("acme:support:") for group in wire.queue.groups]
+    groups = [
+        group.removeprefix("acme:support:") for group in wire.queue.groups
+    ]
     assert groups == ["working", "graph", "profile", "c-1"]
 
 
@@ -257,14 +285,18 @@ def test_a_claim_check_is_sent_from_one_byte_over_the_limit() -> None:
     room = MAX_BODY_BYTES - len(wire.queue.sent[-1].body.encode())
     wire.ingest(
         IngestMessage(
-            a_conversation("é" + "é" * (room // 2) + "x" * (room % 2)), (), MORNING
+            a_conversation("é" + "é" * (room // 2) + "x" * (room % 2)),
+            (),
+            MORNING,
         )
     )
     assert len(wire.queue.sent[-1].body.encode()) == MAX_BODY_BYTES
     assert wire.keys == []
     wire.ingest(
         IngestMessage(
-            a_conversation("é" + "é" * (room // 2) + "x" * (room % 2 + 1)), (), MORNING
+            a_conversation("é" + "é" * (room // 2) + "x" * (room % 2 + 1)),
+            (),
+            MORNING,
         )
     )
     assert len(wire.keys) == 1
@@ -277,7 +309,9 @@ def test_a_large_conversation_sent_twice_makes_one_payload_and_one_deduplication
     for hours in (0, 1):
         wire.ingest(
             IngestMessage(
-                a_conversation("x" * 300_000), (), MORNING + timedelta(hours=hours)
+                a_conversation("x" * 300_000),
+                (),
+                MORNING + timedelta(hours=hours),
             )
         )
     assert len(wire.keys) == 1
@@ -303,9 +337,9 @@ def test_a_record_too_large_for_any_message_still_arrives() -> None:
         Wire(),
         records_message(a_record("x" * 400_000, id="a"), a_record(id="b")),
     )
-    assert [wire.records(piece) for piece in records_in_bounds(message)] == list(
-        records_in_bounds(message)
-    )
+    assert [
+        wire.records(piece) for piece in records_in_bounds(message)
+    ] == list(records_in_bounds(message))
     assert len(wire.keys) == 1
 
 
@@ -346,12 +380,19 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     )
     return [
         path,
-        *(place for key, item in inner for place in places(item, (*path, key))),
+        *(
+            place
+            for key, item in inner
+            for place in places(item, (*path, key))
+        ),
     ]
 
 
 PLACES = [
-    (i, place) for i, body in enumerate(bodies()) for place in places(body) if place
+    (i, place)
+    for i, body in enumerate(bodies())
+    for place in places(body)
+    if place
 ]
 
 
@@ -414,7 +455,15 @@ def test_a_message_with_a_missing_field_is_refused_by_field(
 
 @pytest.mark.parametrize(
     "name",
-    ["id", "content", "period", "source_ids", "userId", "importance", "position"],
+    [
+        "id",
+        "content",
+        "period",
+        "source_ids",
+        "userId",
+        "importance",
+        "position",
+    ],
 )
 def test_a_record_with_a_field_of_the_wrong_type_never_reaches_a_store(
     name: str,
@@ -424,15 +473,21 @@ def test_a_record_with_a_field_of_the_wrong_type_never_reaches_a_store(
         {"not": "this"} if name != "source_ids" else [5]
     )
     with pytest.raises(Rejected):
-        read_write(Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects())
+        read_write(
+            Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects()
+        )
 
 
 def test_a_message_of_the_other_queue_is_rejected() -> None:
     records, _, ingest, _ = bodies()
     with pytest.raises(Rejected, match="type"):
-        read_ingest(Delivery("1", json.dumps(records), "g"), objects=InMemoryObjects())
+        read_ingest(
+            Delivery("1", json.dumps(records), "g"), objects=InMemoryObjects()
+        )
     with pytest.raises(Rejected, match="type"):
-        read_write(Delivery("1", json.dumps(ingest), "g"), objects=InMemoryObjects())
+        read_write(
+            Delivery("1", json.dumps(ingest), "g"), objects=InMemoryObjects()
+        )
 
 
 @pytest.mark.parametrize(
@@ -445,7 +500,9 @@ def test_a_key_that_appears_twice_is_rejected(body: str) -> None:
 
 def test_deeply_nested_json_is_rejected() -> None:
     with pytest.raises(Rejected, match="not valid JSON"):
-        read_write(Delivery("1", "[" * 100_000, "g"), objects=InMemoryObjects())
+        read_write(
+            Delivery("1", "[" * 100_000, "g"), objects=InMemoryObjects()
+        )
 
 
 @pytest.mark.parametrize(
@@ -454,18 +511,25 @@ def test_deeply_nested_json_is_rejected() -> None:
      "payloads/acme/support/a/b",
      "/payloads/acme/x", "payloads/acme/../x.json", 5, None, ["payloads", "a", "b", "c"]],
 )  # fmt: skip
-def test_invariant_7_a_claim_check_reads_nothing_but_payloads(path: Any) -> None:
+def test_invariant_7_a_claim_check_reads_nothing_but_payloads(
+    path: Any,
+) -> None:
     objects = InMemoryObjects()
     objects.put("secrets/acme/support/x", b"{}")
     with pytest.raises(Rejected):
         read_write(
-            Delivery("1", json.dumps({"type": "records", "payload": path}), "g"),
+            Delivery(
+                "1", json.dumps({"type": "records", "payload": path}), "g"
+            ),
             objects=objects,
         )
 
 
 FOREIGN = expiry_key(MORNING, Scope("rival", "support"), Grain.WORKING)
-CHANGES = [LedgerChanges(settles=(FOREIGN,)), LedgerChanges(expiries=(FOREIGN,))]
+CHANGES = [
+    LedgerChanges(settles=(FOREIGN,)),
+    LedgerChanges(expiries=(FOREIGN,)),
+]
 
 
 @pytest.mark.parametrize("changes", CHANGES, ids=["settled", "left"])
@@ -488,7 +552,9 @@ def test_invariant_7_a_message_that_changes_another_agents_ledger_is_refused(
 
 
 @pytest.mark.parametrize("name", ["content", "vector"])
-def test_text_that_no_store_can_hold_is_refused_in_every_field(name: str) -> None:
+def test_text_that_no_store_can_hold_is_refused_in_every_field(
+    name: str,
+) -> None:
     """Half a surrogate pair is valid JSON and no text; a vector is base64 and nothing beside it."""
     body = bodies()[0]
     body["records"][0][name] = {
@@ -496,7 +562,9 @@ def test_text_that_no_store_can_hold_is_refused_in_every_field(name: str) -> Non
         "vector": body["records"][0]["vector"] + "\n\n!",
     }[name]
     with pytest.raises(Rejected):
-        read_write(Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects())
+        read_write(
+            Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects()
+        )
 
 
 @pytest.mark.parametrize("name", ["workspaceId", "agentId"])
@@ -504,23 +572,35 @@ def test_a_conversation_that_names_no_owner_is_refused(name: str) -> None:
     body = bodies()[2]
     del body["conversation"][name]
     with pytest.raises(Rejected, match=name):
-        read_ingest(Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects())
+        read_ingest(
+            Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects()
+        )
 
 
 def test_a_claim_check_with_a_missing_payload_is_retryable() -> None:
-    body = json.dumps({"type": "records", "payload": "payloads/acme/support/x.json"})
+    body = json.dumps(
+        {"type": "records", "payload": "payloads/acme/support/x.json"}
+    )
     with pytest.raises(Retryable, match="no such object"):
         read_write(Delivery("1", body, "g"), objects=InMemoryObjects())
 
 
 @pytest.mark.parametrize(
     "payload",
-    [b"\xff\xfe\x00", b"not json", b"[]", b'{"type": "records", "payload": "x"}', b""],
+    [
+        b"\xff\xfe\x00",
+        b"not json",
+        b"[]",
+        b'{"type": "records", "payload": "x"}',
+        b"",
+    ],
 )
 def test_an_invalid_payload_is_rejected(payload: bytes) -> None:
     objects = InMemoryObjects()
     objects.put("payloads/acme/support/x.json", payload)
-    body = json.dumps({"type": "records", "payload": "payloads/acme/support/x.json"})
+    body = json.dumps(
+        {"type": "records", "payload": "payloads/acme/support/x.json"}
+    )
     with pytest.raises(Rejected):
         read_write(Delivery("1", body, "g"), objects=objects)
 
@@ -529,5 +609,7 @@ def test_invariant_9_a_refusal_does_not_repeat_the_message() -> None:
     body = bodies()[0]
     body["records"][0]["importance"] = "Dana's secret"
     with pytest.raises(Rejected) as refused:
-        read_write(Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects())
+        read_write(
+            Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects()
+        )
     assert "secret" not in str(refused.value)

@@ -12,7 +12,11 @@ import pytest
 
 from varve import AsyncMemory, Memory, Rejected
 from varve.cli import main
-from varve.domain.metadata import decode_metadata, encode_metadata, share_metadata
+from varve.domain.metadata import (
+    decode_metadata,
+    encode_metadata,
+    share_metadata,
+)
 from varve.domain.record import MemoryType, Record
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -38,7 +42,11 @@ def fill(memory: Memory) -> None:
                 "metadata": {"channel": "email", "ticket": 42},
                 "messages": [
                     said("m1", "The printer in Faro is broken."),
-                    said("m2", "The scanner in Faro works.", metadata={"ticket": 43}),
+                    said(
+                        "m2",
+                        "The scanner in Faro works.",
+                        metadata={"ticket": 43},
+                    ),
                 ],
             },
             {
@@ -58,7 +66,9 @@ def fill(memory: Memory) -> None:
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
-    memory = Memory.open(tmp_path_factory.mktemp("store"), now=NOW, environment={})
+    memory = Memory.open(
+        tmp_path_factory.mktemp("store"), now=NOW, environment={}
+    )
     fill(memory)
     memory.summarize(grain="daily")
     return memory
@@ -86,7 +96,9 @@ def test_where_filters_before_ranking_and_by_time(
 ) -> None:
     asked = "Which printer is broken?"
     ranked = memory.search(asked, where=where, max_results=1)
-    assert {id_ for one in ranked.results for id_ in one.source_ids} <= expected
+    assert {
+        id_ for one in ranked.results for id_ in one.source_ids
+    } <= expected
     assert bool(ranked.results) == bool(expected)
     assert sources(memory, where=where) == expected
     listed = memory.list(where=where).records
@@ -94,14 +106,19 @@ def test_where_filters_before_ranking_and_by_time(
     assert ranked.results or ranked.hint
 
 
-def test_records_carry_the_metadata_and_summaries_have_none(memory: Memory) -> None:
+def test_records_carry_the_metadata_and_summaries_have_none(
+    memory: Memory,
+) -> None:
     by_source = {
-        one.source_ids: one for one in memory.list(memory_types=["turn"]).records
+        one.source_ids: one
+        for one in memory.list(memory_types=["turn"]).records
     }
     assert by_source[("m1",)].metadata == {"channel": "email", "ticket": 42}
     assert by_source[("m2",)].metadata == {"channel": "email", "ticket": 43}
     assert by_source[("m4",)].metadata == {}
-    facts = memory.list(memory_types=["fact"], where={"channel": "email"}).records
+    facts = memory.list(
+        memory_types=["fact"], where={"channel": "email"}
+    ).records
     assert all(one.metadata["channel"] == "email" for one in facts)
     days = memory.list(period="2026-03-02").records
     assert days
@@ -133,7 +150,10 @@ def test_metadata_over_its_limits_is_refused_by_its_field(
 ) -> None:
     memory = Memory.open(tmp_path, now=NOW, environment={})
     for field, given in (
-        ("metadata", {"metadata": metadata, "messages": [said("m1", "Hello there.")]}),
+        (
+            "metadata",
+            {"metadata": metadata, "messages": [said("m1", "Hello there.")]},
+        ),
         (
             "messages[0].metadata",
             {"messages": [said("m1", "Hello there.", metadata=metadata)]},
@@ -158,10 +178,15 @@ def test_a_store_without_metadata_reads_and_keeps_its_fingerprints() -> None:
     assert record.metadata == {}
     # A row written before metadata existed; another hash would rewrite every store.
     assert record.fingerprint == "ef269cf1ea23e9b83d2b055a4d70755e"
-    assert decode_metadata(encode_metadata({"b": 1, "a": "é"})) == {"a": "é", "b": 1}
+    assert decode_metadata(encode_metadata({"b": 1, "a": "é"})) == {
+        "a": "é",
+        "b": 1,
+    }
 
 
-def test_export_and_import_carry_metadata_and_erasure_takes_it(tmp_path: Path) -> None:
+def test_export_and_import_carry_metadata_and_erasure_takes_it(
+    tmp_path: Path,
+) -> None:
     memory = Memory.open(tmp_path / "one", now=NOW, environment={})
     fill(memory)
     memory.export(tmp_path / "exported")
@@ -188,7 +213,9 @@ def test_export_and_import_carry_metadata_and_erasure_takes_it(tmp_path: Path) -
 def test_secrets_in_metadata_do_not_reach_the_store(tmp_path: Path) -> None:
     environment = {"VARVE_PRIVACY_MODE": "redact"}
     memory = Memory.open(tmp_path, now=NOW, environment=environment)
-    message = said("m1", "I moved.", metadata={"from": "dana@example.org", "n": 1})
+    message = said(
+        "m1", "I moved.", metadata={"from": "dana@example.org", "n": 1}
+    )
     memory.ingest({"conversationId": "c-1", "messages": [message]})
     (turn,) = memory.list(memory_types=["turn"]).records
     assert "@" not in turn.metadata["from"]
@@ -207,8 +234,12 @@ def test_the_command_line_and_the_awaited_memory_filter_too(
     assert json.loads(capsys.readouterr().out)["results"] == []
 
     async def ask() -> int:
-        async with await AsyncMemory.open(store, now=NOW, environment={}) as awaited:
-            page = await awaited.list(where={"urgent": True}, memory_types=["turn"])
+        async with await AsyncMemory.open(
+            store, now=NOW, environment={}
+        ) as awaited:
+            page = await awaited.list(
+                where={"urgent": True}, memory_types=["turn"]
+            )
             return len(page.records)
 
     assert asyncio.run(ask()) == 1

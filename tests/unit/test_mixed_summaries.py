@@ -13,7 +13,11 @@ from varve.domain.attribution import attribute
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import digest
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.domain.summary import KeyFact, key_facts_as_json, key_facts_from_json
+from varve.domain.summary import (
+    KeyFact,
+    key_facts_as_json,
+    key_facts_from_json,
+)
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 DAY, WEEK, MONTH = "2026-04-15", "2026-W16", "2026-04"
@@ -36,17 +40,27 @@ def conversation(user: str, *texts: str) -> dict[str, object]:
         }
         for place, text in enumerate(texts)
     ]
-    return {"conversationId": f"c-{user}", "userId": user, "messages": messages}
+    return {
+        "conversationId": f"c-{user}",
+        "userId": user,
+        "messages": messages,
+    }
 
 
-DANA = conversation("u-dana", "I moved to Kumquatville.", "I like gooseberries.")
-MARCO = conversation("u-marco", "I learnt chess from Quentin.", "I like espresso.")
+DANA = conversation(
+    "u-dana", "I moved to Kumquatville.", "I like gooseberries."
+)
+MARCO = conversation(
+    "u-marco", "I learnt chess from Quentin.", "I like espresso."
+)
 
 
 def key_fact(user: str, text: str, place: int) -> KeyFact:
     at = datetime(2026, 4, 15, 9, place, tzinfo=UTC)
     message = f"{user}-m{place}"
-    return KeyFact(f"fact-{message}", text, at, 0.9, user, f"c-{user}", (message,))
+    return KeyFact(
+        f"fact-{message}", text, at, 0.9, user, f"c-{user}", (message,)
+    )
 
 
 def id_of_all(period: Period) -> str:
@@ -54,7 +68,9 @@ def id_of_all(period: Period) -> str:
     return "summary-" + digest(period.grain, period.label, length=24)
 
 
-def a_mixed_summary(memory: Forgetful, grain: Grain, label: str, *below: str) -> Record:
+def a_mixed_summary(
+    memory: Forgetful, grain: Grain, label: str, *below: str
+) -> Record:
     """Store a summary of all users, as it was made before summaries were per user."""
     facts = [
         key_fact("u-dana", "Danaqq lives in Kumquatville.", 0),
@@ -63,7 +79,8 @@ def a_mixed_summary(memory: Forgetful, grain: Grain, label: str, *below: str) ->
     record = Record(
         id=id_of_all(Period.parse(label)),
         memory_type=MemoryType.SUMMARY,
-        content=f"{PROSE}\nKey facts:\n" + "\n".join(f"- {f.content}" for f in facts),
+        content=f"{PROSE}\nKey facts:\n"
+        + "\n".join(f"- {f.content}" for f in facts),
         period=label,
         event_time=NOW - timedelta(days=4),
         created_at=NOW - timedelta(days=2),
@@ -109,7 +126,9 @@ def test_invariant_8_a_summary_of_all_keeps_the_others_sentences_and_key_facts(
     assert memory.forget(user="u-dana", now=NOW).complete
     (left,) = memory.all(grain)
     words = str(left)
-    assert not [w for w in ("Kumquat", "Danaqq", "kumquat", "She also") if w in words]
+    assert not [
+        w for w in ("Kumquat", "Danaqq", "kumquat", "She also") if w in words
+    ]
     assert [text for text in KEPT if text in left.content] == list(KEPT)
     facts = [fact.content for fact in key_facts_from_json(left.key_facts)]
     assert facts == ["Marcozz learnt chess."]
@@ -128,12 +147,19 @@ def test_forgetting_both_leaves_nothing_of_a_summary_of_two() -> None:
 
 def test_what_is_left_stays_when_the_period_is_summarized_again() -> None:
     memory = a_memory_of_two()
-    old = a_mixed_summary(memory, Grain.WEEKLY, WEEK, id_of_all(Period.parse(DAY)))
-    a_real_id = replace(old, id=the_id_of_this_code(memory, Period.parse(WEEK)))
+    old = a_mixed_summary(
+        memory, Grain.WEEKLY, WEEK, id_of_all(Period.parse(DAY))
+    )
+    a_real_id = replace(
+        old, id=the_id_of_this_code(memory, Period.parse(WEEK))
+    )
     memory.records.delete(ACME, Grain.WEEKLY, [old.id])
     (vector,) = memory.embedder.embed([old.content])
     memory.records.upsert(
-        ACME, Grain.WEEKLY, [EmbeddedRecord(a_real_id, vector)], memory.embedder.model
+        ACME,
+        Grain.WEEKLY,
+        [EmbeddedRecord(a_real_id, vector)],
+        memory.embedder.model,
     )
     memory.forget(user="u-dana", now=NOW)
     memory.summarize(NOW + timedelta(days=30))
@@ -164,7 +190,9 @@ def test_a_summary_that_can_be_rebuilt_is_rebuilt() -> None:
 
 def test_a_summary_of_another_user_is_not_touched() -> None:
     memory = a_memory_of_two()
-    record = a_mixed_summary(memory, Grain.WEEKLY, WEEK, "summary-of-marco-2026-04-15")
+    record = a_mixed_summary(
+        memory, Grain.WEEKLY, WEEK, "summary-of-marco-2026-04-15"
+    )
     own = replace(
         record,
         user_id="u-marco",
@@ -176,7 +204,10 @@ def test_a_summary_of_another_user_is_not_touched() -> None:
     )
     (vector,) = memory.embedder.embed([own.content])
     memory.records.upsert(
-        ACME, Grain.WEEKLY, [EmbeddedRecord(own, vector)], memory.embedder.model
+        ACME,
+        Grain.WEEKLY,
+        [EmbeddedRecord(own, vector)],
+        memory.embedder.model,
     )
     memory.forget(user="u-dana", now=NOW)
     assert [one.content for one in memory.all(Grain.WEEKLY)] == ["He plays."]

@@ -14,7 +14,11 @@ from tests.support.builders import (
     stores_over,
 )
 from tests.support.usecase_drivers import run_configure, run_write_now
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.domain.calendar import Grain, Period
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured
@@ -47,10 +51,15 @@ class Writer:
             InMemoryObjects(),
             RecordingQueue(),
         )
-        self.stores = stores_over(self.records, InMemoryGraph(), self.objects, embedder)
+        self.stores = stores_over(
+            self.records, InMemoryGraph(), self.objects, embedder
+        )
 
     def write(
-        self, content: str, model: str = WordEmbedder.model, ready: tuple[str, ...] = ()
+        self,
+        content: str,
+        model: str = WordEmbedder.model,
+        ready: tuple[str, ...] = (),
     ) -> None:
         rows = tuple(embedded(a_record(content)))
         send_records(
@@ -62,7 +71,10 @@ class Writer:
 
     def move(self, model: str) -> None:
         send_move(
-            MoveStore(ACME, WORKING, model), "t", queue=self.queue, objects=self.objects
+            MoveStore(ACME, WORKING, model),
+            "t",
+            queue=self.queue,
+            objects=self.objects,
         )
         run_write_now([self.queue.sent[-1]], self.stores)
 
@@ -71,14 +83,19 @@ class Writer:
         return sum(self.records.periods(ACME, WORKING).values())
 
 
-def test_what_comes_with_either_model_is_kept_before_and_after_the_move() -> None:
+def test_what_comes_with_either_model_is_kept_before_and_after_the_move() -> (
+    None
+):
     writer = Writer(moving())
     writer.write("before")
     writer.write("early", Letters.model)
     assert writer.records.model(ACME, WORKING) == WordEmbedder.model
     writer.move(Letters.model)
     writer.write("late")
-    assert (writer.records.model(ACME, WORKING), writer.count) == (Letters.model, 3)
+    assert (writer.records.model(ACME, WORKING), writer.count) == (
+        Letters.model,
+        3,
+    )
 
 
 def test_invariant_10_without_a_move_another_model_is_refused() -> None:

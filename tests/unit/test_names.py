@@ -14,13 +14,28 @@ from varve.adapters.graph.parquet import ParquetGraph
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects
 from varve.domain import entities
 from varve.domain.names import ALSO_KNOWN_AS, Names
-from varve.domain.triple import TripleOperation, evidence_of, fold, stated_names
+from varve.domain.triple import (
+    TripleOperation,
+    evidence_of,
+    fold,
+    stated_names,
+)
 
-PEOPLE = ["Dana", "Dana Whitfield", "Dana Osei", "Robert", "Bob", "bob.", "Bobby"]
+PEOPLE = [
+    "Dana",
+    "Dana Whitfield",
+    "Dana Osei",
+    "Robert",
+    "Bob",
+    "bob.",
+    "Bobby",
+]
 PAIRS = st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"))
 
 
-def known_as(full: str, alias: str, day: int = 0, **given_: object) -> TripleOperation:
+def known_as(
+    full: str, alias: str, day: int = 0, **given_: object
+) -> TripleOperation:
     return an_operation(alias, ALSO_KNOWN_AS, subject=full, day=day, **given_)  # type: ignore[arg-type]
 
 
@@ -74,7 +89,9 @@ def test_invariant_2_aliases_told_late_early_or_again_lead_to_the_same_triples(
     delivered: tuple[list[TripleOperation], list[list[TripleOperation]]],
 ) -> None:
     history, batches = delivered
-    assert fold(operation for batch in batches for operation in batch) == fold(history)
+    assert fold(operation for batch in batches for operation in batch) == fold(
+        history
+    )
 
 
 @given(deliveries())
@@ -102,19 +119,30 @@ def test_names_are_a_function_of_the_set_of_what_was_stated(
 def test_a_full_name_and_its_short_form_are_one_person_also_for_what_was_said_before() -> (
     None
 ):
-    moved = an_operation("Lisbon", op="UPDATE", subject="Dana Whitfield", day=9)
+    moved = an_operation(
+        "Lisbon", op="UPDATE", subject="Dana Whitfield", day=9
+    )
     triples = fold(
-        [an_operation("Leeds"), moved, known_as("Dana Whitfield", "Dana", day=20)]
+        [
+            an_operation("Leeds"),
+            moved,
+            known_as("Dana Whitfield", "Dana", day=20),
+        ]
     )
     homes = [t for t in triples if t.label == "lives_in"]
-    assert [(t.source_id, t.target_id, t.invalid_at is None) for t in homes] == [
+    assert [
+        (t.source_id, t.target_id, t.invalid_at is None) for t in homes
+    ] == [
         ("dana whitfield", "leeds", False),
         ("dana whitfield", "lisbon", True),
     ]
 
 
 def test_two_people_of_one_short_name_are_not_guessed_at() -> None:
-    claims = [known_as("Dana Whitfield", "Dana"), known_as("Dana Osei", "Dana", day=1)]
+    claims = [
+        known_as("Dana Whitfield", "Dana"),
+        known_as("Dana Osei", "Dana", day=1),
+    ]
     assert ("dana", "lives_in", "lisbon") in current([an_operation(), *claims])
     names = Names([("dana whitfield", "dana"), ("dana osei", "dana")])
     assert names.entity("Dana") == "dana"
@@ -123,7 +151,11 @@ def test_two_people_of_one_short_name_are_not_guessed_at() -> None:
 
 def test_claimants_that_turn_out_to_be_one_settle_the_name() -> None:
     names = Names(
-        [("robert miller", "robert"), ("robert", "bob"), ("robert miller", "bob")]
+        [
+            ("robert miller", "robert"),
+            ("robert", "bob"),
+            ("robert miller", "bob"),
+        ]
     )
     assert names.entity("Bob") == "robert miller"
     assert names.claimants("Bob") == ()
@@ -131,7 +163,9 @@ def test_claimants_that_turn_out_to_be_one_settle_the_name() -> None:
 
 def test_every_name_is_settled_whose_claimants_turn_out_to_be_one() -> None:
     people = [("robert miller", "robert", "bob"), ("ann osei", "ann", "annie")]
-    names = Names(pair for a, b, c in people for pair in ((a, b), (b, c), (a, c)))
+    names = Names(
+        pair for a, b, c in people for pair in ((a, b), (b, c), (a, c))
+    )
     assert [names.entity(short) for _, _, short in people] == [
         "robert miller",
         "ann osei",
@@ -140,7 +174,10 @@ def test_every_name_is_settled_whose_claimants_turn_out_to_be_one() -> None:
 
 def test_names_that_claim_each_other_are_the_longest_of_them() -> None:
     names = Names([("bob", "robert"), ("robert", "bob")])
-    assert (names.entity("Bob"), names.entity("Robert")) == ("robert", "robert")
+    assert (names.entity("Bob"), names.entity("Robert")) == (
+        "robert",
+        "robert",
+    )
 
 
 @pytest.mark.parametrize("nobody", ["User", "assistant", "I", "Usuario", ""])
@@ -187,8 +224,13 @@ def test_the_names_of_a_graph_lead_to_its_entities() -> None:
         "dana whitfield",
         "dana whitfield",
     ]
-    assert [names.entity(name) for name in ("Lisbon", "Bob")] == ["lisbon", "bob"]
-    assert entities.find_spellings(triples)["dana whitfield"] == "Dana Whitfield"
+    assert [names.entity(name) for name in ("Lisbon", "Bob")] == [
+        "lisbon",
+        "bob",
+    ]
+    assert (
+        entities.find_spellings(triples)["dana whitfield"] == "Dana Whitfield"
+    )
 
 
 def test_what_was_believed_is_what_had_been_learnt() -> None:
@@ -215,10 +257,14 @@ def test_what_was_believed_is_what_had_been_learnt() -> None:
 
 
 def test_what_held_is_told_apart_from_what_holds() -> None:
-    triples = fold([an_operation("Porto"), an_operation("Lisbon", op="UPDATE", day=5)])
+    triples = fold(
+        [an_operation("Porto"), an_operation("Lisbon", op="UPDATE", day=5)]
+    )
 
     def held(day: int) -> list[str]:
-        return [t.target_id for t in triples if t.holds(MORNING.replace(day=day))]
+        return [
+            t.target_id for t in triples if t.holds(MORNING.replace(day=day))
+        ]
 
     assert [held(day) for day in (1, 2, 6, 7, 8)] == [
         [],

@@ -6,7 +6,11 @@ from pydantic import BaseModel
 
 from varve.ports.models import Reply
 from varve.prompts.entities import EntitiesReply
-from varve.usecases.naming import MAX_NAME_CHARACTERS, MAX_NAMES, ModelEntityFinder
+from varve.usecases.naming import (
+    MAX_NAME_CHARACTERS,
+    MAX_NAMES,
+    ModelEntityFinder,
+)
 
 
 class Echo:

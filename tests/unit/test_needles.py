@@ -42,7 +42,12 @@ def rows() -> list[Record]:
         user_id="u-dana",
     )  # fmt: skip
     report = Report(
-        "c-1", Outcome.FAILURE, NOW, NOW, correction="Outcomequoll.", user_id="u-dana"
+        "c-1",
+        Outcome.FAILURE,
+        NOW,
+        NOW,
+        correction="Outcomequoll.",
+        user_id="u-dana",
     )
     answer = PriorAnswer(
         "budget",
@@ -74,11 +79,21 @@ def a_memory() -> Forgetful:
     vectors = memory.embedder.embed([row.content for row in rows()])
     pairs = zip(rows(), vectors, strict=True)
     embedded = [EmbeddedRecord(row, vector) for row, vector in pairs]
-    memory.records.upsert(ACME, Store.EXPERIENCE, embedded, memory.embedder.model)
+    memory.records.upsert(
+        ACME, Store.EXPERIENCE, embedded, memory.embedder.model
+    )
     entry = ProfileEntry("u-dana", "employer", "Profilequoll", NOW, NOW)
     memory.stores.profiles.apply(ACME, "u-dana", [entry])
     said = TripleOperation(
-        Op.ADD, "Dana", "owns", "Triplequoll", NOW, NOW, "", (), user_id="u-dana"
+        Op.ADD,
+        "Dana",
+        "owns",
+        "Triplequoll",
+        NOW,
+        NOW,
+        "",
+        (),
+        user_id="u-dana",
     )
     memory.graph.apply(ACME, [said])
     return memory
@@ -101,7 +116,9 @@ def test_every_sort_of_statement_yields_needles(sort: str) -> None:
     memory = a_memory()
     subject = memory.find(user="u-dana")
     assert f"{sort}quoll" in collect_needles(DANA, subject).texts
-    assert trace("key", DANA, subject).stand_in(f"They said {sort.title()}quoll.")
+    assert trace("key", DANA, subject).stand_in(
+        f"They said {sort.title()}quoll."
+    )
 
 
 @pytest.mark.parametrize("sort", SORTS)
@@ -128,13 +145,19 @@ def test_runs_of_words_do_not_overlap() -> None:
 
 def test_an_id_is_found_as_it_is_written_and_by_itself() -> None:
     traces = build_traces("key", ["u-dana"], [])
-    found = [traces.stand_in(text) for text in ("a/u-dana/b", "U-DANA", '"u-dana"')]
+    found = [
+        traces.stand_in(text) for text in ("a/u-dana/b", "U-DANA", '"u-dana"')
+    ]
     assert found == [True, True, True]
-    assert not any(map(traces.stand_in, ("u-dana2", "you, dana", "u dana", "xu-dana")))
+    assert not any(
+        map(traces.stand_in, ("u-dana2", "you, dana", "u dana", "xu-dana"))
+    )
 
 
 def test_what_others_say_is_no_trace() -> None:
-    traces = build_traces("key", [], ["I like quinces."], ["So I like quinces."])
+    traces = build_traces(
+        "key", [], ["I like quinces."], ["So I like quinces."]
+    )
     assert len(traces) == 0
     kept = build_traces("key", [], ["I like quinces.", "I like rare ferns."])
     assert len(kept.without(["I like quinces."])) == 1

@@ -47,7 +47,13 @@ def told(days: int, *agents: str, **given: Any) -> Simulation:
             }
             owner = {"workspaceId": "acme", "agentId": agent, "userId": "u-42"}
             sim.ingest(
-                [{**owner, "conversationId": f"c-{number}", "messages": [message]}]
+                [
+                    {
+                        **owner,
+                        "conversationId": f"c-{number}",
+                        "messages": [message],
+                    }
+                ]
             )
     sim.drain()
     return sim
@@ -59,10 +65,14 @@ def waiting(sim: Simulation) -> Iterator[SummarizePeriod | CleanAgent]:
         yield from map(read_work, group)
 
 
-def test_tuesdays_pass_run_again_on_friday_does_tuesdays_work_and_no_more() -> None:
+def test_tuesdays_pass_run_again_on_friday_does_tuesdays_work_and_no_more() -> (
+    None
+):
     sim = told(3)
     friday = sim.clock.now = TUESDAYS_PASS + 3 * DAY
-    assert sim.app.plan(Grain.DAILY, TUESDAYS_PASS) == PassOutcome(planned=1, left=0)
+    assert sim.app.plan(Grain.DAILY, TUESDAYS_PASS) == PassOutcome(
+        planned=1, left=0
+    )
     assert [item.planned_at for item in waiting(sim)] == [TUESDAYS_PASS]
     sim.drain()
     (day,) = sim.parts.records.in_period(SCOPE, Grain.DAILY, "2026-03-02")
@@ -72,7 +82,9 @@ def test_tuesdays_pass_run_again_on_friday_does_tuesdays_work_and_no_more() -> N
     assert sim.parts.records.periods(SCOPE, Grain.DAILY) == {"2026-03-02": 1}
 
 
-def test_what_fails_when_tuesdays_pass_is_run_on_friday_waits_from_friday_on() -> None:
+def test_what_fails_when_tuesdays_pass_is_run_on_friday_waits_from_friday_on() -> (
+    None
+):
     sim = told(1)
     friday = sim.clock.now = TUESDAYS_PASS + 3 * DAY
     sim.parts.flaky.one_in = 1
@@ -130,7 +142,9 @@ def test_the_notes_of_an_agent_that_was_never_cleaned_up_fit_a_message_whatever_
     hours = [MONDAY + number * HOUR for number in range(MAX_NOTES)]
     sim.app.ledger.change(
         LedgerChanges(
-            expiries=tuple(expiry_key(at, scope, Grain.QUARTERLY) for at in hours)
+            expiries=tuple(
+                expiry_key(at, scope, Grain.QUARTERLY) for at in hours
+            )
         )
     )
     assert sim.app.clean(hours[-1]) == PassOutcome(planned=1, left=0)
@@ -152,11 +166,17 @@ def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_ow
     assert failure.next_try == TUESDAYS_PASS + HOUR
 
 
-def test_a_cleanup_pass_puts_each_agent_on_the_queue_in_the_agents_own_group() -> None:
+def test_a_cleanup_pass_puts_each_agent_on_the_queue_in_the_agents_own_group() -> (
+    None
+):
     sim = told(1, "support", "sales", "shop")
     sim.plan(Grain.DAILY, MONDAY + DAY)
     assert sim.app.clean(OVER) == PassOutcome(planned=3, left=0)
-    assert {item.scope.agent for item in waiting(sim)} == {"support", "sales", "shop"}
+    assert {item.scope.agent for item in waiting(sim)} == {
+        "support",
+        "sales",
+        "shop",
+    }
     assert set(sim.parts.summary_queue.waiting) == {
         f"acme:{agent}" for agent in ("support", "sales", "shop")
     }
@@ -167,11 +187,14 @@ def test_a_cleanup_pass_puts_each_agent_on_the_queue_in_the_agents_own_group() -
 def test_what_a_pass_does_not_take_is_told_and_taken_by_the_next() -> None:
     sim = Simulation({}, MONDAY)
     agents = [
-        Scope("acme", f"agent-{number:05}") for number in range(MAX_AGENTS_PER_PASS + 1)
+        Scope("acme", f"agent-{number:05}")
+        for number in range(MAX_AGENTS_PER_PASS + 1)
     ]
     notes = tuple(expiry_key(MONDAY, scope, Grain.WORKING) for scope in agents)
     sim.app.ledger.change(LedgerChanges(expiries=notes))
-    assert sim.app.clean(OVER) == PassOutcome(planned=MAX_AGENTS_PER_PASS, left=1)
+    assert sim.app.clean(OVER) == PassOutcome(
+        planned=MAX_AGENTS_PER_PASS, left=1
+    )
     sim.drain()
     assert sim.app.clean(OVER + HOUR) == PassOutcome(planned=1, left=0)
     sim.drain()
@@ -197,12 +220,17 @@ def test_only_the_grains_that_have_notes_are_looked_at() -> None:
     asked = records.asked
     asked.clear()
     sim.app.clean(OVER)
-    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
-    assert set(asked) == {
-        Grain.WORKING,
-        Grain.DAILY,
-        Store.EXPERIENCE,
-    }  # the one that is noted, the one that seals it, and experience's own limits
+    sim.parts.summary_queue.drain(
+        lambda batch: sim.app.work(batch).returned, CALM
+    )
+    assert (
+        set(asked)
+        == {
+            Grain.WORKING,
+            Grain.DAILY,
+            Store.EXPERIENCE,
+        }
+    )  # the one that is noted, the one that seals it, and experience's own limits
     asked.clear()
     sim.app.cleanup(SCOPE, OVER)
     assert set(asked) == {*Grain, Store.EXPERIENCE}
@@ -257,7 +285,8 @@ def test_invariant_7_a_work_item_cannot_settle_what_is_not_its_agents_note(
         "plannedAt": iso(OVER),
     }
     assert (
-        sim.app.work([Delivery("1", json.dumps(body), "acme:support")]) == WorkOutcome()
+        sim.app.work([Delivery("1", json.dumps(body), "acme:support")])
+        == WorkOutcome()
     )
     ((_, error),) = sim.parts.letters.letters
     assert type(error).__name__ == "Rejected"

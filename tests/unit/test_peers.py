@@ -39,7 +39,11 @@ def write_locomo(path: Path) -> Path:
         {"question": question, "evidence": evidence, "category": category}
         for question, evidence, category in ASKED
     ]
-    sample = {"sample_id": "made-up", "conversation": conversation, "qa": asked}
+    sample = {
+        "sample_id": "made-up",
+        "conversation": conversation,
+        "qa": asked,
+    }
     path.write_text(json.dumps([sample]))
     return path
 
@@ -74,10 +78,14 @@ def write_realtalk(path: Path) -> Path:
 def test_one_run_prints_a_row_for_each_system(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    peers.main([str(write_locomo(tmp_path / "chats.json")), "--only", *INSTALLED])
+    peers.main(
+        [str(write_locomo(tmp_path / "chats.json")), "--only", *INSTALLED]
+    )
     said = capsys.readouterr().out
     assert "1 conversations, 5 turns, 3 questions" in said
-    rows = dict(re.findall(r"^\| ([\w ]+) \(.*?\) \| ([\d.]+) \|", said, re.MULTILINE))
+    rows = dict(
+        re.findall(r"^\| ([\w ]+) \(.*?\) \| ([\d.]+) \|", said, re.MULTILINE)
+    )
     # Ten of five turns: every system finds all the evidence, except what it leaves out.
     assert list(rows) == INSTALLED
     assert {rows[name] for name in INSTALLED[2:]} == {"1.000"}
@@ -85,7 +93,9 @@ def test_one_run_prints_a_row_for_each_system(
 
 
 def test_a_peer_without_its_library_is_named_with_the_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(sample: Any, folder: Path) -> Any:
         raise ModuleNotFoundError("No module named 'elsewhere'")
@@ -99,8 +109,12 @@ def test_a_peer_without_its_library_is_named_with_the_reason(
     assert "| BM25 (bm25s " in said
 
 
-def test_a_realtalk_file_is_read_with_its_captions_and_times(tmp_path: Path) -> None:
-    (sample,) = peers.read_samples(write_realtalk(tmp_path / "Chat_1_Dana_Ben.json"))
+def test_a_realtalk_file_is_read_with_its_captions_and_times(
+    tmp_path: Path,
+) -> None:
+    (sample,) = peers.read_samples(
+        write_realtalk(tmp_path / "Chat_1_Dana_Ben.json")
+    )
     first = sample.conversations[0]["messages"][0]
     assert sample.name == "Chat_1_Dana_Ben"
     assert [len(each["messages"]) for each in sample.conversations] == [3, 2]
@@ -115,7 +129,10 @@ def test_a_realtalk_file_is_read_with_its_captions_and_times(tmp_path: Path) -> 
 
 def test_an_answer_lists_each_message_once_with_the_tokens_up_to_it() -> None:
     def find(question: str) -> list[tuple[list[str], str]]:
-        return [(["D1:1", "D1:2"], "four words of text"), (["D1:1", "D1:3"], "more")]
+        return [
+            (["D1:1", "D1:2"], "four words of text"),
+            (["D1:1", "D1:3"], "more"),
+        ]
 
     answer = peers._timed(find)("where?")
     assert list(answer.ids) == ["D1:1", "D1:2", "D1:3"]

@@ -29,7 +29,9 @@ def finding(kind: Kind, start: int, end: int) -> Detection:
 def test_every_finding_is_replaced_where_it_stands() -> None:
     found = [finding(Kind.PHONE, 8, 11), finding(Kind.EMAIL, 0, 3)]
     assert (
-        replace_detections("a@b and 123.", found, lambda f: placeholder(f.kind))
+        replace_detections(
+            "a@b and 123.", found, lambda f: placeholder(f.kind)
+        )
         == "[email] and [phone]."
     )
 
@@ -57,7 +59,9 @@ spans = st.lists(
 def test_no_two_that_are_kept_overlap_and_none_is_dropped_without_a_rival(
     drawn: list[tuple[Kind, int, int]],
 ) -> None:
-    findings = [finding(kind, start, start + length) for kind, start, length in drawn]
+    findings = [
+        finding(kind, start, start + length) for kind, start, length in drawn
+    ]
     kept = drop_overlaps(findings)
     assert all(a.end <= b.start for a, b in pairwise(kept))
     for lost in set(findings) - set(kept):

@@ -31,34 +31,47 @@ class Book:
         self.objects = CountingObjects()
         self.ledger = Ledger(self.objects)
 
-    def mark(self, *periods: Period, scope: Scope = ACME, written: str = "a") -> None:
+    def mark(
+        self, *periods: Period, scope: Scope = ACME, written: str = "a"
+    ) -> None:
         self.ledger.mark(scope, periods, written)
 
-    def fail(self, period: Period, times: int = 1, at: datetime = CLOSED) -> None:
+    def fail(
+        self, period: Period, times: int = 1, at: datetime = CLOSED
+    ) -> None:
         for _ in range(times):
             self.ledger.fail(ACME, period, "model: down", at)
 
     def plan(
         self, grain: Grain = Grain.DAILY, now: datetime = CLOSED, **given: Any
     ) -> list[str]:
-        return [due.period.label for due in self.planned(grain, now, **given).due]
+        return [
+            due.period.label for due in self.planned(grain, now, **given).due
+        ]
 
     def planned(
         self, grain: Grain = Grain.DAILY, now: datetime = CLOSED, **given: Any
     ) -> Any:
-        return run_plan(grain, now, ledger=self.ledger, config=_config, **given)
+        return run_plan(
+            grain, now, ledger=self.ledger, config=_config, **given
+        )
 
 
 def _config(workspace: str) -> WorkspaceConfig:
     return WorkspaceConfig(timezone=ZONES.get(workspace, "UTC"))
 
 
-def test_a_period_is_planned_once_it_is_over_and_the_grace_time_after_it() -> None:
+def test_a_period_is_planned_once_it_is_over_and_the_grace_time_after_it() -> (
+    None
+):
     book = Book()
     book.mark(MONDAY, TUESDAY)
     assert book.plan(now=CLOSED - timedelta(microseconds=1)) == []
     assert book.plan(now=CLOSED) == [MONDAY.label]
-    assert book.plan(now=CLOSED + timedelta(days=1)) == [MONDAY.label, TUESDAY.label]
+    assert book.plan(now=CLOSED + timedelta(days=1)) == [
+        MONDAY.label,
+        TUESDAY.label,
+    ]
 
 
 def test_each_workspaces_day_ends_in_its_own_zone() -> None:
@@ -69,13 +82,16 @@ def test_each_workspaces_day_ends_in_its_own_zone() -> None:
     planned = {
         hour: {
             due.scope
-            for due in book.planned(now=datetime(2026, 3, 2, hour, tzinfo=UTC)).due
+            for due in book.planned(
+                now=datetime(2026, 3, 2, hour, tzinfo=UTC)
+            ).due
         }
         for hour in (15, 16)
     }
     assert planned == {15: set(), 16: {east}}
     assert {
-        due.scope for due in book.planned(now=datetime(2026, 3, 3, 6, tzinfo=UTC)).due
+        due.scope
+        for due in book.planned(now=datetime(2026, 3, 3, 6, tzinfo=UTC)).due
     } == {east, west}
 
 
@@ -148,7 +164,9 @@ def test_a_failed_period_holds_up_no_other_and_no_other_agent() -> None:
     ]
 
 
-def test_a_pass_is_bounded_takes_the_oldest_first_and_says_what_is_left() -> None:
+def test_a_pass_is_bounded_takes_the_oldest_first_and_says_what_is_left() -> (
+    None
+):
     book = Book()
     days = [MONDAY.shifted(number) for number in range(7)]
     book.mark(*days)
@@ -171,12 +189,14 @@ def test_the_last_moment_of_the_calendar_plans_as_any_other() -> None:
 
 
 def test_nothing_due_nothing_planned() -> None:
-    assert [Book().plan(grain, MORNING + timedelta(days=4_000)) for grain in Grain] == [
-        []
-    ] * len(Grain)
+    assert [
+        Book().plan(grain, MORNING + timedelta(days=4_000)) for grain in Grain
+    ] == [[]] * len(Grain)
 
 
-def asked(book: Book, grain: Grain, now: datetime, **given: Any) -> dict[str, int]:
+def asked(
+    book: Book, grain: Grain, now: datetime, **given: Any
+) -> dict[str, int]:
     """How often planning asked for what, and of which folders."""
     book.objects.forget_calls()
     book.planned(grain, now, **given)
@@ -188,7 +208,9 @@ def agents(count: int) -> list[Scope]:
 
 
 @pytest.mark.parametrize("count", [1, 30, 1_000])
-def test_what_is_open_costs_one_request_however_many_agents_it_has(count: int) -> None:
+def test_what_is_open_costs_one_request_however_many_agents_it_has(
+    count: int,
+) -> None:
     book = Book()
     for scope in agents(count):
         book.mark(Period.parse("2026"), scope=scope)

@@ -26,7 +26,9 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def step(memory: Memory, result: object, **given: Any) -> Researched:
-    return memory.experience.answers.research_step(*ASKED, lambda _: result, **given)
+    return memory.experience.answers.research_step(
+        *ASKED, lambda _: result, **given
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,12 +50,22 @@ def test_notes_that_differ_in_one_particular_are_two(
     assert notes.note("acme", "fact", first)[1]
     assert notes.note("acme", "fact", second)[1]
     assert not notes.note("acme", "fact", second.rstrip("."))[1]
-    assert {entry.text for entry in notes.log("acme").entries} == {first, second}
+    assert {entry.text for entry in notes.log("acme").entries} == {
+        first,
+        second,
+    }
 
 
 @pytest.mark.parametrize(
     "result",
-    ["It will.", {"probability": 0.9}, ["It", "will"], 42, None, {"answer": ""}],
+    [
+        "It will.",
+        {"probability": 0.9},
+        ["It", "will"],
+        42,
+        None,
+        {"answer": ""},
+    ],
     ids=["text", "no answer", "list", "number", "none", "empty answer"],
 )
 def test_a_result_of_any_shape_is_returned_and_stored_with_a_warning(
@@ -67,7 +79,12 @@ def test_a_result_of_any_shape_is_returned_and_stored_with_a_warning(
 
 
 def test_irregular_fields_of_a_result_are_kept_as_text(memory: Memory) -> None:
-    result = {"answer": "yes", "confidence": 85, "sector": "steel", "probability": 0.5}
+    result = {
+        "answer": "yes",
+        "confidence": 85,
+        "sector": "steel",
+        "probability": 0.5,
+    }
     done = step(memory, result)
     assert done.answer.answer == "yes\nconfidence: 85\nsector: steel"
     assert (done.answer.confidence, done.answer.probability) == (None, 0.5)
@@ -82,7 +99,9 @@ def test_a_regular_result_has_no_warning() -> None:
 def test_a_text_as_citations_is_one_citation(memory: Memory) -> None:
     done = step(memory, {"answer": "yes", "citations": "10-K p.3"})
     assert done.answer.citations == ("10-K p.3",)
-    kept = memory.experience.answers.remember(*ASKED, "yes", citations="10-K p.4")
+    kept = memory.experience.answers.remember(
+        *ASKED, "yes", citations="10-K p.4"
+    )
     assert kept.citations == ("10-K p.4",)
 
 
@@ -99,22 +118,31 @@ def test_a_result_that_the_store_refuses_reaches_the_caller(
     assert "the store is busy" in done.warnings[0]
 
 
-def test_a_step_without_a_question_is_refused_before_it_costs(memory: Memory) -> None:
+def test_a_step_without_a_question_is_refused_before_it_costs(
+    memory: Memory,
+) -> None:
     calls: list[object] = []
     book = memory.experience.answers
     error = attempt(
-        lambda: book.research_step("ACME", "credit", " ", lambda _: calls.append(1))
+        lambda: book.research_step(
+            "ACME", "credit", " ", lambda _: calls.append(1)
+        )
     )
     assert isinstance(error, Rejected)
     assert (error.field, calls) == ("question", [])
 
 
-def test_an_answer_without_confidence_is_kept_so_and_reused(memory: Memory) -> None:
+def test_an_answer_without_confidence_is_kept_so_and_reused(
+    memory: Memory,
+) -> None:
     book = memory.experience.answers
     book.remember(*ASKED, "yes", confidence=None)
     (kept,) = book.all()
     assert kept.confidence is None
-    assert "without a stated confidence" in book.should_rerun("ACME", "credit").reason
+    assert (
+        "without a stated confidence"
+        in book.should_rerun("ACME", "credit").reason
+    )
 
 
 def test_subjects_and_tasks_compare_without_case(memory: Memory) -> None:
@@ -124,7 +152,9 @@ def test_subjects_and_tasks_compare_without_case(memory: Memory) -> None:
     assert book.analogous("CREDIT", "Will ACME pay?")
 
 
-def test_an_answer_of_a_regime_is_not_reused_without_one(memory: Memory) -> None:
+def test_an_answer_of_a_regime_is_not_reused_without_one(
+    memory: Memory,
+) -> None:
     book = memory.experience.answers
     book.remember(*ASKED, "yes", regime={"rates": {"us": "high"}})
     assert "rates.us" in book.should_rerun("ACME", "credit").reason
@@ -158,7 +188,11 @@ def test_a_reused_answer_counts_as_read_though_the_process_ends(
 
 
 def test_a_write_flushes_the_reads_counted_so_far(memory: Memory) -> None:
-    said = {"role": "user", "content": "threads wait for it", "state": "debugging"}
+    said = {
+        "role": "user",
+        "content": "threads wait for it",
+        "state": "debugging",
+    }
     said["timestamp"] = (START - timedelta(days=1)).isoformat()
     memory.ingest({"conversationId": "c-1", "messages": [said]})
     (item,) = memory.recall_experience("threads wait").items

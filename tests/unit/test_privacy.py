@@ -62,7 +62,11 @@ SECRETS_ALONE = Privacy({}, [SecretDetector()])
 
 def memory_of(store: Path, mode: str, **environment: str) -> Memory:
     memory = Memory.open(
-        store, workspace="acme", agent="support", now=MORNING, environment=environment
+        store,
+        workspace="acme",
+        agent="support",
+        now=MORNING,
+        environment=environment,
     )
     if mode == "pseudonym":
         memory.configure("privacy.key.environment", "ACME_PSEUDONYM_KEY")
@@ -73,12 +77,16 @@ def memory_of(store: Path, mode: str, **environment: str) -> Memory:
 
 def everything_under(store: Path) -> bytes:
     return b"\n".join(
-        path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file()
+        path.read_bytes()
+        for path in sorted(store.rglob("*"))
+        if path.is_file()
     )
 
 
 @pytest.mark.parametrize("mode", ["redact", "pseudonym"])
-def test_no_byte_of_personal_data_is_under_the_root(tmp_path: Path, mode: str) -> None:
+def test_no_byte_of_personal_data_is_under_the_root(
+    tmp_path: Path, mode: str
+) -> None:
     memory = memory_of(tmp_path, mode, **KEY)
     told = raw_message(
         f"Write to {EMAIL} or call {PHONE}.", name="Dana", meta={"mail": EMAIL}
@@ -151,7 +159,9 @@ def test_pseudonyms_without_their_key_are_the_operators_business(
             verb()
 
 
-def test_the_pseudonym_mode_needs_a_key_reference_first(tmp_path: Path) -> None:
+def test_the_pseudonym_mode_needs_a_key_reference_first(
+    tmp_path: Path,
+) -> None:
     memory = memory_of(tmp_path, "off")
     with pytest.raises(Rejected, match=r"privacy\.key"):
         memory.configure("privacy.mode", "pseudonym")
@@ -203,7 +213,9 @@ def test_a_message_that_did_not_pass_ingest_is_filtered_before_it_is_stored(
         store=tmp_path, now=MORNING, ingest_queue=queue, dead_letters=letters
     )
     unfiltered = IngestMessage(
-        a_conversation(f"mail {EMAIL}"), tuple(a_conversation(EMAIL).messages), MORNING
+        a_conversation(f"mail {EMAIL}"),
+        tuple(a_conversation(EMAIL).messages),
+        MORNING,
     )
     send_ingest(unfiltered, queue=queue, objects=InMemoryObjects())
     assert (function.extract(queue.sent), letters.letters) == ([], [])
@@ -215,14 +227,23 @@ def test_a_message_that_did_not_pass_ingest_is_filtered_before_it_is_stored(
 class TestConversation:
     def test_ids_names_and_times_stay(self) -> None:
         told = raw_message(
-            f"at {EMAIL}", id="m1", name=EMAIL, timestamp="2026-03-02T09:15:00Z"
+            f"at {EMAIL}",
+            id="m1",
+            name=EMAIL,
+            timestamp="2026-03-02T09:15:00Z",
         )
         filtered = filtered_of(a_conversation(told, userId=EMAIL))
         (message,) = filtered.messages
-        assert (message.id, message.name, filtered.user_id) == ("m1", EMAIL, EMAIL)
+        assert (message.id, message.name, filtered.user_id) == (
+            "m1",
+            EMAIL,
+            EMAIL,
+        )
         assert message.text == "at [email]"
 
-    def test_an_id_made_from_words_is_made_from_those_that_are_left(self) -> None:
+    def test_an_id_made_from_words_is_made_from_those_that_are_left(
+        self,
+    ) -> None:
         with_number, plain = a_conversation(f"call {PHONE}", "hello").messages
         given = a_conversation(f"call {PHONE}", "hello")
         call, hello = filtered_of(given).messages
@@ -230,8 +251,12 @@ class TestConversation:
         assert call.id == a_conversation("call [phone]").messages[0].id
         assert hello.id == plain.id
 
-    def test_messages_that_say_the_same_afterwards_keep_ids_of_their_own(self) -> None:
-        alike = a_conversation("at a@example.org", "at b@example.org", "at [email]")
+    def test_messages_that_say_the_same_afterwards_keep_ids_of_their_own(
+        self,
+    ) -> None:
+        alike = a_conversation(
+            "at a@example.org", "at b@example.org", "at [email]"
+        )
         filtered = filtered_of(alike)
         assert len({message.id for message in filtered.messages}) == 3
 
@@ -239,7 +264,9 @@ class TestConversation:
         once = filtered_of(a_conversation(f"call {PHONE}", f"or {EMAIL}"))
         assert filtered_of(once) == once
 
-    def test_parts_tool_calls_and_whatever_else_came_along_are_filtered(self) -> None:
+    def test_parts_tool_calls_and_whatever_else_came_along_are_filtered(
+        self,
+    ) -> None:
         parts = [
             {"type": "text", "text": EMAIL},
             {"type": "image_url", "image_url": {"url": f"x?{EMAIL}"}},
@@ -247,7 +274,10 @@ class TestConversation:
         calls = [
             {
                 "id": "call_1",
-                "function": {"name": "send", "arguments": f'{{"to": "{EMAIL}"}}'},
+                "function": {
+                    "name": "send",
+                    "arguments": f'{{"to": "{EMAIL}"}}',
+                },
             }
         ]
         raw = raw_conversation(
@@ -264,7 +294,8 @@ class TestConversation:
         assert filtered_of(conversation) is conversation
 
     @pytest.mark.parametrize(
-        "given", [{"topic": EMAIL}, {"messages": [raw_message("hi", note=EMAIL)]}]
+        "given",
+        [{"topic": EMAIL}, {"messages": [raw_message("hi", note=EMAIL)]}],
     )
     def test_blocking_looks_everywhere(self, given: dict[str, Any]) -> None:
         with pytest.raises(Rejected, match="email"):
@@ -292,7 +323,8 @@ class Inventing:
     def extract(self, batch: Batch) -> Extraction:
         mails = ("x@example.org", "y@example.org")
         facts = tuple(
-            Fact(f"Dana's mail is {mail}.", EMAIL, MORNING, ("m1",)) for mail in mails
+            Fact(f"Dana's mail is {mail}.", EMAIL, MORNING, ("m1",))
+            for mail in mails
         )
         operation = an_operation(
             "z@example.org", "email", subject=EMAIL, replaces="old@example.org"
@@ -302,7 +334,10 @@ class Inventing:
     def summarize(self, task: SummaryTask) -> Summary:
         self.given.append(task)
         return Summary(
-            f"Call {PHONE}.", ("Dana", EMAIL), (f"mail {EMAIL}",), (f"Is it {EMAIL}?",)
+            f"Call {PHONE}.",
+            ("Dana", EMAIL),
+            (f"mail {EMAIL}",),
+            (f"Is it {EMAIL}?",),
         )
 
 
@@ -323,18 +358,29 @@ def test_what_a_model_writes_into_facts_and_triples_is_filtered_and_speakers_kee
 def test_what_a_model_writes_into_summaries_is_filtered() -> None:
     summary = PrivateSummarizer(Inventing(), privacy()).summarize(a_task())
     assert summary == Summary(
-        "Call [phone].", ("Dana", "[email]"), ("mail [email]",), ("Is it [email]?",)
+        "Call [phone].",
+        ("Dana", "[email]"),
+        ("mail [email]",),
+        ("Is it [email]?",),
     )
 
 
-def test_a_model_is_not_shown_what_was_stored_before_there_was_a_filter() -> None:
+def test_a_model_is_not_shown_what_was_stored_before_there_was_a_filter() -> (
+    None
+):
     model = Inventing()
-    PrivateSummarizer(model, privacy()).summarize(a_task(f"Dana: mail {EMAIL}"))
-    assert [source.text for source in model.given[0].sources] == ["Dana: mail [email]"]
+    PrivateSummarizer(model, privacy()).summarize(
+        a_task(f"Dana: mail {EMAIL}")
+    )
+    assert [source.text for source in model.given[0].sources] == [
+        "Dana: mail [email]"
+    ]
 
 
 def test_what_a_model_invents_where_it_should_be_blocked_is_redacted() -> None:
-    extraction = PrivateExtractor(Inventing(), privacy(Mode.BLOCK)).extract(BATCH)
+    extraction = PrivateExtractor(Inventing(), privacy(Mode.BLOCK)).extract(
+        BATCH
+    )
     assert extraction.facts[0].content == "Dana's mail is [email]."
 
 
@@ -348,7 +394,11 @@ def test_a_checkpoint_made_without_the_filter_is_not_taken_with_it() -> None:
 def a_task(text: str = "Dana: hello") -> SummaryTask:
     source = Source("turn-1", MemoryType.TURN, "f", text, MORNING, 0.5)
     return SummaryTask(
-        ACME, Period(Grain.DAILY, "2026-03-02"), ZoneInfo("UTC"), (source,), 400
+        ACME,
+        Period(Grain.DAILY, "2026-03-02"),
+        ZoneInfo("UTC"),
+        (source,),
+        400,
     )
 
 
@@ -361,7 +411,10 @@ class Talking:
         self, system: str, user: str, reply: type[SummaryReply]
     ) -> SummaryReply:
         return reply(
-            summary=f"Mail {EMAIL}.", people=[EMAIL], topics=[], open_questions=[]
+            summary=f"Mail {EMAIL}.",
+            people=[EMAIL],
+            topics=[],
+            open_questions=[],
         )
 
 
@@ -370,13 +423,17 @@ def test_what_is_kept_of_the_parts_of_a_large_period_is_filtered() -> None:
     model: Any = PrivateLLM(Talking(), privacy())
     task = a_task("Dana: hello")
     many = tuple(
-        replace(task.sources[0], id=f"turn-{n}", text=f"Dana: {n} " + "word " * 800)
+        replace(
+            task.sources[0], id=f"turn-{n}", text=f"Dana: {n} " + "word " * 800
+        )
         for n in range(40)
     )
     ModelSummarizer(model, objects).summarize(replace(task, sources=many))
     kept = [objects.get(info.key) for info in objects.list("payloads")]
     assert kept
-    assert all(each is not None and EMAIL.encode() not in each.data for each in kept)
+    assert all(
+        each is not None and EMAIL.encode() not in each.data for each in kept
+    )
     assert (
         PrivateLLM(Talking(), privacy()).model
         != PrivateLLM(Talking(), SECRETS_ALONE).model

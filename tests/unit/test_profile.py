@@ -39,11 +39,15 @@ def entry(
     key: str = "location", value: str = "Lisbon", day: int = 0, **given: object
 ) -> ProfileEntry:
     at = MORNING + timedelta(days=day)
-    made = ProfileEntry("u-42", key, value, at, at, "c-1", (f"m{day}",), "Dana")
+    made = ProfileEntry(
+        "u-42", key, value, at, at, "c-1", (f"m{day}",), "Dana"
+    )
     return replace(made, **given)  # type: ignore[arg-type]
 
 
-def held(*entries: ProfileEntry, now: datetime = LATER) -> dict[str, list[str]]:
+def held(
+    *entries: ProfileEntry, now: datetime = LATER
+) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for one in select_current_entries(entries, now):
         values.setdefault(one.key, []).append(one.value)
@@ -65,16 +69,24 @@ ENTRIES = st.lists(
 
 
 class TestFolding:
-    def test_the_newest_answer_stands_and_the_older_ones_are_history(self) -> None:
+    def test_the_newest_answer_stands_and_the_older_ones_are_history(
+        self,
+    ) -> None:
         told = [
             entry(value="Leeds"),
             entry(value="Lisbon", day=10),
             entry(value="Porto", day=5),
         ]
         assert held(*told) == {"location": ["Lisbon"]}
-        assert [one.value for one in sort_entries(told)] == ["Leeds", "Porto", "Lisbon"]
+        assert [one.value for one in sort_entries(told)] == [
+            "Leeds",
+            "Porto",
+            "Lisbon",
+        ]
 
-    def test_lists_gather_their_values_and_lose_the_one_that_is_replaced(self) -> None:
+    def test_lists_gather_their_values_and_lose_the_one_that_is_replaced(
+        self,
+    ) -> None:
         told = [entry("allergies", "nuts"), entry("allergies", "latex", 1)]
         assert held(*told) == {"allergies": ["nuts", "latex"]}
         assert held(*told, entry("allergies", "soy", 2, replaces="Nuts")) == {
@@ -87,18 +99,24 @@ class TestFolding:
             entry("allergies", "latex", 1),
             entry(value="Lisbon"),
         ]
-        assert held(*told, entry("allergies", "NUTS", 2, ends=True))["allergies"] == [
-            "latex"
-        ]
-        assert "allergies" not in held(*told, entry("allergies", "", 2, ends=True))
-        assert held(*told, entry(value="Porto", day=3, ends=True))["location"] == [
-            "Lisbon"
-        ]
+        assert held(*told, entry("allergies", "NUTS", 2, ends=True))[
+            "allergies"
+        ] == ["latex"]
+        assert "allergies" not in held(
+            *told, entry("allergies", "", 2, ends=True)
+        )
+        assert held(*told, entry(value="Porto", day=3, ends=True))[
+            "location"
+        ] == ["Lisbon"]
 
-    def test_a_single_value_also_ends_by_its_longer_or_shorter_form(self) -> None:
+    def test_a_single_value_also_ends_by_its_longer_or_shorter_form(
+        self,
+    ) -> None:
         for known, ended in (("Acme", "Acme Ltd."), ("ACME Ltd", "Acme")):
             told = entry("employer", known, 0)
-            assert "employer" not in held(told, entry("employer", ended, 1, ends=True))
+            assert "employer" not in held(
+                told, entry("employer", ended, 1, ends=True)
+            )
             assert held(told, entry("employer", "Acmeson", 1, ends=True))[
                 "employer"
             ] == [known]
@@ -109,14 +127,20 @@ class TestFolding:
         assert held(*lists)["preferences"] == ["tea"]
 
     def test_what_is_said_again_holds_since_the_first_time(self) -> None:
-        (one,) = select_current_entries([entry(), entry(value="lisbon", day=3)], LATER)
+        (one,) = select_current_entries(
+            [entry(), entry(value="lisbon", day=3)], LATER
+        )
         assert one == entry()
 
     def test_what_begins_later_does_not_hold_yet(self) -> None:
         told = [entry(value="Leeds"), entry(value="Lisbon", day=10)]
-        assert held(*told, now=MORNING + timedelta(days=9)) == {"location": ["Leeds"]}
+        assert held(*told, now=MORNING + timedelta(days=9)) == {
+            "location": ["Leeds"]
+        }
 
-    def test_known_keys_come_first_in_their_order_then_the_others_by_name(self) -> None:
+    def test_known_keys_come_first_in_their_order_then_the_others_by_name(
+        self,
+    ) -> None:
         told = [entry("zoo"), entry("employer"), entry("art"), entry("name")]
         assert list(held(*told)) == ["name", "employer", "art", "zoo"]
 
@@ -133,7 +157,9 @@ class TestFolding:
         while batch := list(islice(batches, size)):
             JsonProfiles(often).apply(ACME, "u-42", batch)
         (key,) = [info.key for info in once.list("profiles")] or [None]
-        assert [info.key for info in often.list("profiles")] == ([key] if key else [])
+        assert [info.key for info in often.list("profiles")] == (
+            [key] if key else []
+        )
         if key:
             assert once.get(key) == often.get(key)
 
@@ -161,14 +187,22 @@ class TestFolding:
 
 
 class TestStated:
-    DANA = Utterance("m0", "user", "Dana", "I live in Lisbon.", MORNING, "u-42")
+    DANA = Utterance(
+        "m0", "user", "Dana", "I live in Lisbon.", MORNING, "u-42"
+    )
     ASSISTANT = Utterance(
         "m1", "assistant", "Dana", "You live in Rome.", MORNING, "u-42"
     )
 
-    def test_a_triple_about_the_speaker_is_an_attribute_with_its_evidence(self) -> None:
+    def test_a_triple_about_the_speaker_is_an_attribute_with_its_evidence(
+        self,
+    ) -> None:
         (one,) = build_entries(
-            [an_operation("Lisbon", op=Op.UPDATE, replaces="Leeds", user_id="u-42")],
+            [
+                an_operation(
+                    "Lisbon", op=Op.UPDATE, replaces="Leeds", user_id="u-42"
+                )
+            ],
             [self.DANA],
         )
         assert one == ProfileEntry(
@@ -188,10 +222,15 @@ class TestStated:
         assistants = an_operation(message_ids=("m1",))
         likes = an_operation("sushi", "likes")
         assert (
-            build_entries([hers, assistants, likes], [self.DANA, self.ASSISTANT]) == []
+            build_entries(
+                [hers, assistants, likes], [self.DANA, self.ASSISTANT]
+            )
+            == []
         )
 
-    def test_a_conversation_without_a_user_belongs_to_the_default_one(self) -> None:
+    def test_a_conversation_without_a_user_belongs_to_the_default_one(
+        self,
+    ) -> None:
         nobody = replace(self.DANA, user_id=None, speaker="User")
         (one,) = build_entries([an_operation(subject="User")], [nobody])
         assert one.user_id == "default"

@@ -63,7 +63,13 @@ def test_long_runs_draw_bars_on_a_terminal(
         ("export", str(tmp_path / "out")): "records .* of .* left",
         ("import", str(backup), "--agent", "twin"): f"records .* of {DAYS}, ",
         ("look", "--out", str(tmp_path / "pages")): "pages .* of .* left",
-        ("forget", "--user", "u-1", "--yes", "--verify"): "objects searched .* of ",
+        (
+            "forget",
+            "--user",
+            "u-1",
+            "--yes",
+            "--verify",
+        ): "objects searched .* of ",
     }
     for words, drawn in runs.items():
         with open_screen(monkeypatch) as screen:
@@ -73,7 +79,10 @@ def test_long_runs_draw_bars_on_a_terminal(
 
 
 def test_long_runs_are_silent_when_piped(
-    tmp_path: Path, chats: Path, backup: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    chats: Path,
+    backup: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     where = a_store_of(tmp_path / "store")
     for words in (
@@ -89,7 +98,9 @@ def test_long_runs_are_silent_when_piped(
         assert capsys.readouterr().err == ""
 
 
-def test_each_step_has_a_bar_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_step_has_a_bar_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0)
     with open_screen(monkeypatch) as screen, progress.show_progress() as show:
         StepCounter("acme/support/working", 2, show).add()
@@ -112,8 +123,13 @@ def test_no_color_turns_colours_off(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with open_screen(monkeypatch) as screen:
-        assert main(["search", "Porto", *a_store_of(backup.parent / "store")]) == 0
-    assert ("\x1b[2m     working 2026-03-01 · u-1 · turn" in screen.text) is coloured
+        assert (
+            main(["search", "Porto", *a_store_of(backup.parent / "store")])
+            == 0
+        )
+    assert (
+        "\x1b[2m     working 2026-03-01 · u-1 · turn" in screen.text
+    ) is coloured
     assert ("\x1b[" in screen.text) is coloured
 
 

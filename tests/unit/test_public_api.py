@@ -29,11 +29,15 @@ async def find(memory: varve.AsyncMemory) -> None:
 def public_methods(owner: type) -> list[tuple[str, inspect.Signature]]:
     """Return the public methods that a class defines, with their signatures."""
     members = inspect.getmembers(owner, inspect.isfunction)
-    return [(n, inspect.signature(f)) for n, f in members if not n.startswith("_")]
+    return [
+        (n, inspect.signature(f)) for n, f in members if not n.startswith("_")
+    ]
 
 
 @pytest.mark.parametrize("owner", [Memory, AsyncMemory])
-def test_every_parameter_of_the_public_interface_has_a_name(owner: type) -> None:
+def test_every_parameter_of_the_public_interface_has_a_name(
+    owner: type,
+) -> None:
     for name, signature in public_methods(owner):
         kinds = {parameter.kind for parameter in signature.parameters.values()}
         assert inspect.Parameter.VAR_KEYWORD not in kinds, name
@@ -58,7 +62,14 @@ def test_a_users_program_passes_mypy_strict_and_misspelt_names_fail(
     wrong.write_text(MISSPELT)
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file="]
     checked = subprocess.run(
-        [*command, "--follow-imports=silent", "--cache-dir", tmp_path, EXAMPLE, wrong],
+        [
+            *command,
+            "--follow-imports=silent",
+            "--cache-dir",
+            tmp_path,
+            EXAMPLE,
+            wrong,
+        ],
         capture_output=True,
         text=True,
         env={"MYPYPATH": str(PROJECT / "shared"), "PATH": ""},

@@ -50,6 +50,8 @@ def test_its_partitions_are_the_folders_of_published_files(table: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ADDED)
-def test_analytics_of_the_stack_are_off_without_a_bucket(stack: Any, name: str) -> None:
+def test_analytics_of_the_stack_are_off_without_a_bucket(
+    stack: Any, name: str
+) -> None:
     assert stack["Parameters"]["PublishedBucket"]["Default"] == ""
     assert stack["Resources"][name]["Condition"] == "HasPublished"

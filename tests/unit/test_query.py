@@ -51,11 +51,14 @@ LEAVES = (
 JSON = st.recursive(
     LEAVES,
     lambda i: (
-        st.lists(i, max_size=3) | st.dictionaries(st.text(max_size=3), i, max_size=3)
+        st.lists(i, max_size=3)
+        | st.dictionaries(st.text(max_size=3), i, max_size=3)
     ),
 )
 ARGUMENTS = st.dictionaries(
-    st.sampled_from(NAMES) | st.text(st.characters(), max_size=10), JSON, max_size=6
+    st.sampled_from(NAMES) | st.text(st.characters(), max_size=10),
+    JSON,
+    max_size=6,
 ) | st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, LEAVES))
 
 
@@ -65,7 +68,9 @@ def admits(where: Filter, event: datetime) -> bool:
     )
 
 
-def window_of(zone: ZoneInfo = LISBON, now: datetime = NOW, **arguments: Any) -> Filter:
+def window_of(
+    zone: ZoneInfo = LISBON, now: datetime = NOW, **arguments: Any
+) -> Filter:
     return window(parse_search_request(arguments), now, zone)
 
 
@@ -91,7 +96,9 @@ def test_any_arguments_give_a_window_or_a_rejected_field(
         assert where.reason
         return
     assert 1 <= request.max_results <= 100
-    assert where.since is None or where.until is None or where.since < where.until
+    assert (
+        where.since is None or where.until is None or where.since < where.until
+    )
     request.text.encode()
 
 
@@ -103,10 +110,16 @@ def test_any_arguments_give_a_window_or_a_rejected_field(
     st.sampled_from(ZONES),
 )
 def test_days_ago_count_calendar_days_in_the_workspaces_zone(
-    now: datetime, seconds_ago: int, minimum: int, maximum: int | None, zone: ZoneInfo
+    now: datetime,
+    seconds_ago: int,
+    minimum: int,
+    maximum: int | None,
+    zone: ZoneInfo,
 ) -> None:
     event = now - timedelta(seconds=seconds_ago)
-    days_ago = (now.astimezone(zone).date() - event.astimezone(zone).date()).days
+    days_ago = (
+        now.astimezone(zone).date() - event.astimezone(zone).date()
+    ).days
     expected = (minimum == 0 or days_ago >= minimum) and (
         maximum is None or days_ago <= maximum
     )
@@ -129,8 +142,14 @@ def test_yesterday_is_the_whole_day_even_if_it_had_23_hours() -> None:
 
 def test_one_moment_lies_on_different_days_in_different_zones() -> None:
     late = datetime(2026, 3, 2, 2, tzinfo=UTC)
-    assert limits(UTC_ZONE, late, maximumDaysAgo=0) == ("2026-03-02T00:00:00Z", None)
-    assert limits(NEW_YORK, late, maximumDaysAgo=0) == ("2026-03-01T05:00:00Z", None)
+    assert limits(UTC_ZONE, late, maximumDaysAgo=0) == (
+        "2026-03-02T00:00:00Z",
+        None,
+    )
+    assert limits(NEW_YORK, late, maximumDaysAgo=0) == (
+        "2026-03-01T05:00:00Z",
+        None,
+    )
 
 
 def test_without_limits_the_filter_admits_everything() -> None:
@@ -153,7 +172,9 @@ def test_a_date_may_have_any_iso_8601_form(day: str) -> None:
 
 
 def test_a_date_and_time_is_an_exact_limit() -> None:
-    assert limits(since="2026-03-01T10:00:00+02:00", until="2026-03-01T09:00:00Z") == (
+    assert limits(
+        since="2026-03-01T10:00:00+02:00", until="2026-03-01T09:00:00Z"
+    ) == (
         "2026-03-01T08:00:00Z",
         "2026-03-01T09:00:00Z",
     )
@@ -177,13 +198,18 @@ def test_as_of_sets_the_present_and_excludes_later_records() -> None:
     )
 
 
-@pytest.mark.parametrize(("days", "day"), [(0, "2026-01-15"), (1, "2026-01-14")])
+@pytest.mark.parametrize(
+    ("days", "day"), [(0, "2026-01-15"), (1, "2026-01-14")]
+)
 def test_days_ago_count_from_the_date_in_as_of(days: int, day: str) -> None:
     found = limits(
         UTC_ZONE, asOf="2026-01-15", minimumDaysAgo=days, maximumDaysAgo=days
     )
     start = date.fromisoformat(day)
-    assert found == (f"{start}T00:00:00Z", f"{start + timedelta(days=1)}T00:00:00Z")
+    assert found == (
+        f"{start}T00:00:00Z",
+        f"{start + timedelta(days=1)}T00:00:00Z",
+    )
 
 
 def test_without_as_of_the_present_is_now() -> None:
@@ -194,7 +220,9 @@ def test_without_as_of_the_present_is_now() -> None:
 
 
 @pytest.mark.parametrize("zone", ZONES, ids=str)
-def test_limits_at_the_ends_of_the_calendar_exclude_nothing(zone: ZoneInfo) -> None:
+def test_limits_at_the_ends_of_the_calendar_exclude_nothing(
+    zone: ZoneInfo,
+) -> None:
     everything = window_of(
         zone, since="0001-01-01", until="9999-12-31", maximumDaysAgo=1_000_000
     )
@@ -225,9 +253,19 @@ def test_limits_that_leave_no_time_are_rejected(
 
 
 @pytest.mark.parametrize(
-    "name", ["workspaceId", "agentId", "workspace", "agent", "workspace_id", "agent_id"]
+    "name",
+    [
+        "workspaceId",
+        "agentId",
+        "workspace",
+        "agent",
+        "workspace_id",
+        "agent_id",
+    ],
 )
-def test_invariant_7_identity_among_the_arguments_is_refused(name: str) -> None:
+def test_invariant_7_identity_among_the_arguments_is_refused(
+    name: str,
+) -> None:
     with pytest.raises(Rejected) as refused:
         parse_search_request({"queryText": "x", name: "rival"})
     assert refused.value.field == name
@@ -241,10 +279,18 @@ def test_invariant_7_identity_among_the_arguments_is_refused(name: str) -> None:
         ({"queryText": "\ud800"}, "queryText", ""),
         ({"grain": "hourly"}, "grain", "'auto', 'working', 'daily'"),
         ({"grain": "hourly"}, "grain", "not 'hourly'"),
-        ({"minimumDaysAgo": -1}, "minimumDaysAgo", "greater than or equal to 0"),
+        (
+            {"minimumDaysAgo": -1},
+            "minimumDaysAgo",
+            "greater than or equal to 0",
+        ),
         ({"maximumDaysAgo": "soon"}, "maximumDaysAgo", "whole number"),
         ({"maximumDaysAgo": 1.5}, "maximumDaysAgo", "whole number"),
-        ({"since": "last week"}, "since", "'last week' is not an ISO 8601 date"),
+        (
+            {"since": "last week"},
+            "since",
+            "'last week' is not an ISO 8601 date",
+        ),
         ({"until": 5}, "until", "as a string"),
         ({"asOf": "2026-02-30"}, "asOf", "not an ISO 8601"),
         ({"until": "2026-W10"}, "until", "not an ISO 8601"),
@@ -288,7 +334,11 @@ def test_numbers_and_booleans_may_be_strings() -> None:
         }
     )
     assert (request.minimum_days_ago, request.maximum_days_ago) == (1, 7)
-    assert (request.max_results, request.max_tokens, request.explain) == (3, 500, True)
+    assert (request.max_results, request.max_tokens, request.explain) == (
+        3,
+        500,
+        True,
+    )
 
 
 @pytest.mark.parametrize("grain", ["auto", *Grain])

@@ -81,7 +81,9 @@ def ranking(
     explain: bool = False,
 ) -> list[Ranked]:
     lane = Lane(Grain.WORKING, columns_of(embedded(*records)))
-    return rank(sought(text), [lane], where, MORNING, strategy, limit, explain=explain)
+    return rank(
+        sought(text), [lane], where, MORNING, strategy, limit, explain=explain
+    )
 
 
 def names(ranked: Sequence[Ranked | Contender | Place]) -> list[str]:
@@ -103,7 +105,9 @@ def test_scores_lie_between_0_and_1_and_never_rise(
     records: list[Record],
 ) -> None:
     for strategy in (BALANCED, CURRENT):
-        scores = [item.score for item in ranking(records, strategy=strategy, limit=3)]
+        scores = [
+            item.score for item in ranking(records, strategy=strategy, limit=3)
+        ]
         assert all(0 <= score <= 1 for score in scores)
         assert scores == sorted(scores, reverse=True)
 
@@ -207,7 +211,10 @@ def asked_of(lane: Columns, row: int) -> EmbeddedQuestion:
     ids=["as in a long store", "as in a short one"],
 )
 def test_signals_equal_those_of_the_plain_implementation(
-    whole: int, user: str | None, conversations: int, monkeypatch: pytest.MonkeyPatch
+    whole: int,
+    user: str | None,
+    conversations: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rank_whole(monkeypatch, whole)
     lanes = [chatter(120, 1, conversations), chatter(15, 2, 0)]
@@ -219,7 +226,9 @@ def test_signals_equal_those_of_the_plain_implementation(
             plain(asked, lanes, where, BALANCED),
         )
         for name, values in expected.items():
-            assert found.values[name].tolist() == pytest.approx(values, abs=2e-4), name
+            assert found.values[name].tolist() == pytest.approx(
+                values, abs=2e-4
+            ), name
 
 
 def test_a_small_limit_finds_the_best_of_all_rows() -> None:
@@ -232,9 +241,9 @@ def test_a_small_limit_finds_the_best_of_all_rows() -> None:
             for n in (10, 3_000)
         )
         assert names(few[:10]) == names(all_[:10])
-        scores = compute_signals(asked, [lane], [ALL], MORNING, BALANCED).score_rows(
-            BALANCED.weights, [1.0]
-        )
+        scores = compute_signals(
+            asked, [lane], [ALL], MORNING, BALANCED
+        ).score_rows(BALANCED.weights, [1.0])
         assert lane.sharing is not None
         share_scores(scores, lane.sharing)
         assert few[0].score == pytest.approx(float(scores.max()), abs=1e-6)
@@ -261,7 +270,8 @@ def test_ties_are_broken_by_newest_event_then_by_least_id() -> None:
         )
 
     ageless = replace(
-        BALANCED, weights=MappingProxyType({**BALANCED.weights, "recency": 0.0})
+        BALANCED,
+        weights=MappingProxyType({**BALANCED.weights, "recency": 0.0}),
     )
     found = ranking(
         [alike("c", 5), alike("b", 1), alike("a", 5)], "tea", strategy=ageless
@@ -275,7 +285,9 @@ def test_without_records_the_ranking_is_empty() -> None:
 
 
 def said(
-    *texts: str, speakers: Sequence[str] = ("Dana", "Lee"), conversation: str = "c-1"
+    *texts: str,
+    speakers: Sequence[str] = ("Dana", "Lee"),
+    conversation: str = "c-1",
 ) -> list[Record]:
     return [
         a_record(f"{speakers[i % 2]}: {text}", id=f"{conversation}-{i}", memory_type=TURN, position=i,
@@ -294,7 +306,11 @@ def test_a_reply_is_found_by_the_question_before_it() -> None:
         "Yes.",
     )
     other = said(
-        "The weather is fine.", "Indeed it is.", "Yes.", "Well.", conversation="c-2"
+        "The weather is fine.",
+        "Indeed it is.",
+        "Yes.",
+        "Well.",
+        conversation="c-2",
     )
     assert "c-1-1" in names(ranking([*chat, *other], "which dentist?"))[:2]
 
@@ -322,7 +338,9 @@ def test_a_question_for_a_time_prefers_messages_that_tell_one() -> None:
         columns_of(
             embedded(
                 *said(
-                    "I went hiking and it rained.", "Oh.", "I went hiking in October."
+                    "I went hiking and it rained.",
+                    "Oh.",
+                    "I went hiking in October.",
                 )
             )
         )
@@ -331,8 +349,12 @@ def test_a_question_for_a_time_prefers_messages_that_tell_one() -> None:
         ("When did Dana go hiking?", [0, 0, 1]),
         ("Where did Dana go?", [0, 0, 0]),
     ):
-        found = compute_signals(sought(text), chat, [Filter()], MORNING, BALANCED)
-        assert [found.value("when", at) for at in range(len(expected))] == expected
+        found = compute_signals(
+            sought(text), chat, [Filter()], MORNING, BALANCED
+        )
+        assert [
+            found.value("when", at) for at in range(len(expected))
+        ] == expected
 
 
 def test_a_date_in_the_question_raises_records_near_it() -> None:
@@ -369,7 +391,9 @@ def test_a_state_before_the_asked_time_is_nearer_than_one_after_it() -> None:
     columns = columns_of(embedded(*facts))
     (vector,) = WordEmbedder().embed(["Dana lives in"])
     for lasting, least in ((True, 0.5), (False, 0.2)):
-        question = read_question("where was Dana living?", *month, lasting=lasting)
+        question = read_question(
+            "where was Dana living?", *month, lasting=lasting
+        )
         found = compute_signals(
             EmbeddedQuestion(question, vector, vector),
             [columns],
@@ -407,12 +431,18 @@ def test_the_newer_of_two_contradicting_facts_ranks_first() -> None:
 
 def test_a_repeated_statement_ranks_behind_a_new_one() -> None:
     facts = [
-        a_record("Dana likes tea a lot", id="a", source_ids=("m1",), position=1),
-        a_record("Dana likes tea very", id="b", source_ids=("m1",), position=1),
+        a_record(
+            "Dana likes tea a lot", id="a", source_ids=("m1",), position=1
+        ),
+        a_record(
+            "Dana likes tea very", id="b", source_ids=("m1",), position=1
+        ),
         a_record("Dana likes milk", id="c", source_ids=("m2",), position=2),
     ]
     keen = replace(BALANCED, repeated=0.9)
-    assert set(names(ranking(facts, "Dana likes tea", strategy=keen))[:2]) > {"c"}
+    assert set(names(ranking(facts, "Dana likes tea", strategy=keen))[:2]) > {
+        "c"
+    }
     assert len(ranking(facts, "Dana likes tea", strategy=keen)) == 3
 
 
@@ -429,11 +459,12 @@ def test_a_ranking_returns_at_least_the_limit_and_not_all_rows() -> None:
 def test_recency_halves_per_half_life_and_is_1_in_the_future() -> None:
     days = np.array([0, 9, -HALF_LIFE_DAYS, -30])
     times = np.array(
-        [microseconds(MORNING + timedelta(days=float(day))) for day in days], np.int64
+        [microseconds(MORNING + timedelta(days=float(day))) for day in days],
+        np.int64,
     )
-    assert recency(times, MORNING, HALF_LIFE_DAYS).tolist()[:3] == pytest.approx(
-        [1, 1, 0.5]
-    )
+    assert recency(times, MORNING, HALF_LIFE_DAYS).tolist()[
+        :3
+    ] == pytest.approx([1, 1, 0.5])
     assert recency(times, MORNING, 30.0)[3] == pytest.approx(0.5)
 
 
@@ -477,7 +508,10 @@ def test_a_fact_and_its_turn_take_one_place_that_names_both() -> None:
 
 
 def test_a_turn_that_matches_better_than_its_fact_is_shown() -> None:
-    fact, turn = ranked("f", FACT, "m1"), spoken("m1")._replace(minus_score=-0.9)
+    fact, turn = (
+        ranked("f", FACT, "m1"),
+        spoken("m1")._replace(minus_score=-0.9),
+    )
     [place] = fold_repeats([turn, fact])
     assert place.shown.id == turn.id
     assert place.also_in == ("f",)
@@ -529,12 +563,16 @@ def test_the_same_sentence_of_two_users_takes_two_places() -> None:
             )
         )
     columns = columns_of(embedded(*records))
-    assert len(fold_repeats([contender(columns, row) for row in range(2)])) == 2
+    assert (
+        len(fold_repeats([contender(columns, row) for row in range(2)])) == 2
+    )
 
 
 def test_facts_that_repeat_the_words_do_not_outrank_other_words() -> None:
     """Three facts of one message have one chance, as the words of another have."""
-    said = a_record("Dana likes tea", id="t1", memory_type=TURN, source_ids=("m1",))
+    said = a_record(
+        "Dana likes tea", id="t1", memory_type=TURN, source_ids=("m1",)
+    )
     records = [replace(said, id=turn_id("c-1", "m1"))]
     for number in range(3):
         records.append(
@@ -544,7 +582,9 @@ def test_facts_that_repeat_the_words_do_not_outrank_other_words() -> None:
                 source_ids=("m1",),
             )
         )
-    other = a_record("Lee likes tea", source_ids=("m5",), position=5, memory_type=TURN)
+    other = a_record(
+        "Lee likes tea", source_ids=("m5",), position=5, memory_type=TURN
+    )
     records.append(replace(other, id=turn_id("c-1", "m5")))
     found = names(ranking(records, "who likes tea?", limit=5))
     assert len(found) == 2
@@ -568,7 +608,9 @@ def test_rows_without_a_conversation_share_nothing() -> None:
     assert find_sharing(nowhere, same, np.array([False, True])) is None
 
 
-@pytest.mark.parametrize("turn", [spoken("m1", words=81), spoken("m1", passage=2)])
+@pytest.mark.parametrize(
+    "turn", [spoken("m1", words=81), spoken("m1", passage=2)]
+)
 def test_a_long_turn_or_a_passage_does_not_repeat_its_fact(
     turn: Contender,
 ) -> None:
@@ -581,7 +623,10 @@ def test_several_facts_or_passages_of_one_message_all_stay() -> None:
     assert names(
         fold_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])
     ) == ["f1", "f2"]
-    assert len(fold_repeats([spoken("m1"), spoken("m1", passage=1, words=9)])) == 2
+    assert (
+        len(fold_repeats([spoken("m1"), spoken("m1", passage=1, words=9)]))
+        == 2
+    )
 
 
 def test_a_fact_of_two_messages_stays_unless_both_turns_are_shown() -> None:
@@ -592,7 +637,10 @@ def test_a_fact_of_two_messages_stays_unless_both_turns_are_shown() -> None:
 
 
 def test_equal_message_ids_in_two_conversations_are_two_messages() -> None:
-    found = [ranked("f", FACT, "m1"), ranked("t", TURN, "m1", conversation="c-2")]
+    found = [
+        ranked("f", FACT, "m1"),
+        ranked("t", TURN, "m1", conversation="c-2"),
+    ]
     assert names(fold_repeats(found)) == ["f", "t"]
 
 
@@ -619,7 +667,9 @@ def test_facts_that_differ_only_in_symbols_are_two_facts(other: str) -> None:
         a_record(other, id="f2", source_ids=("m7",)),
     ]
     columns = columns_of(embedded(*records))
-    assert names(fold_repeats([contender(columns, row) for row in (0, 1)])) == [
+    assert names(
+        fold_repeats([contender(columns, row) for row in (0, 1)])
+    ) == [
         "f1",
         "f2",
     ]
@@ -637,7 +687,10 @@ def test_cached_recency_equals_computed_recency(
         a_record(f"r{i}", id=f"r{i}", at=MORNING + timedelta(days=d))
         for i, d in enumerate(days)
     ]
-    columns, present = columns_of(embedded(*records)), MORNING + timedelta(days=later)
+    columns, present = (
+        columns_of(embedded(*records)),
+        MORNING + timedelta(days=later),
+    )
     expected = recency(columns.event_times, present, half_life)
     for _ in range(2):
         assert measure_row_recency(

@@ -32,14 +32,26 @@ LISBON, BERLIN = ZoneInfo("Europe/Lisbon"), ZoneInfo("Europe/Berlin")
 
 DANA = Utterance("m1", "user", "Dana", "I moved to Lisbon.", NINE, "u-42")
 REPLY = Utterance(
-    "m2", "assistant", "Assistant", "How nice!", NINE + timedelta(minutes=1), None
+    "m2",
+    "assistant",
+    "Assistant",
+    "How nice!",
+    NINE + timedelta(minutes=1),
+    None,
 )
 MARCO = Utterance(
     "m3", "user", "Marco", "So did I.", NINE + timedelta(minutes=2), "u-7"
 )
-BEFORE = Utterance("m0", "user", "Dana", "Hello!", NINE - timedelta(minutes=1), "u-42")
+BEFORE = Utterance(
+    "m0", "user", "Dana", "Hello!", NINE - timedelta(minutes=1), "u-42"
+)
 BATCH = Batch(
-    Scope("acme", "support"), "c-1", (DANA, REPLY, MARCO), (BEFORE,), BERLIN, LATER
+    Scope("acme", "support"),
+    "c-1",
+    (DANA, REPLY, MARCO),
+    (BEFORE,),
+    BERLIN,
+    LATER,
 )
 ALONE = replace(BATCH, utterances=(DANA,))
 
@@ -74,7 +86,11 @@ class ScriptedLLM:
 
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
         self.asked.append((system, user))
-        said = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+        said = (
+            self._replies.pop(0)
+            if len(self._replies) > 1
+            else self._replies[0]
+        )
         return reply.model_validate({"facts": [], "triples": []} | said)
 
 
@@ -92,33 +108,47 @@ class TestFacts:
     def test_a_fact_keeps_what_the_model_said(self) -> None:
         (fact,) = read({"event_time": "2026-02-27T10:00:00Z"})
         at = datetime(2026, 2, 27, 10, tzinfo=UTC)
-        assert fact == Fact("Dana moved to Lisbon.", "Dana", at, ("m1",), 0.8, 0.9)
+        assert fact == Fact(
+            "Dana moved to Lisbon.", "Dana", at, ("m1",), 0.8, 0.9
+        )
 
     def test_a_day_begins_at_local_midnight(self) -> None:
         assert read({"event_time": "2026-02-27"})[0].event_time == datetime(
             2026, 2, 26, 23, tzinfo=UTC
         )
 
-    def test_a_fact_without_a_time_happened_when_it_was_last_said(self) -> None:
-        assert read({"message_ids": ["m3", "m1"]})[0].event_time == MARCO.said_at
+    def test_a_fact_without_a_time_happened_when_it_was_last_said(
+        self,
+    ) -> None:
+        assert (
+            read({"message_ids": ["m3", "m1"]})[0].event_time == MARCO.said_at
+        )
 
     def test_a_time_that_is_none_counts_as_untold(self) -> None:
-        assert read({"event_time": "last Friday"})[0].event_time == DANA.said_at
+        assert (
+            read({"event_time": "last Friday"})[0].event_time == DANA.said_at
+        )
 
     def test_message_ids_come_in_the_order_they_were_said_without_strangers(
         self,
     ) -> None:
-        assert read({"message_ids": ["m3", "m9", "m0", "m1", "m3"]})[0].message_ids == (
+        assert read({"message_ids": ["m3", "m9", "m0", "m1", "m3"]})[
+            0
+        ].message_ids == (
             "m1",
             "m3",
         )
 
-    def test_a_fact_of_no_message_is_dropped_where_it_could_be_of_several(self) -> None:
+    def test_a_fact_of_no_message_is_dropped_where_it_could_be_of_several(
+        self,
+    ) -> None:
         assert read({"message_ids": []}, {"message_ids": ["m9"]}) == ()
 
     def test_a_fact_of_no_message_is_of_the_only_one_there_is(self) -> None:
         first, second = read(
-            {"message_ids": []}, {"content": "x", "message_ids": ["m9"]}, batch=ALONE
+            {"message_ids": []},
+            {"content": "x", "message_ids": ["m9"]},
+            batch=ALONE,
         )
         assert first.message_ids == second.message_ids == ("m1",)
 
@@ -138,12 +168,17 @@ class TestFacts:
             {"content": "Tea."},
             {"content": "dana  moved to Lisbon.", "importance": 0.1},
         )
-        assert [fact.content for fact in told] == ["Dana moved to Lisbon.", "Tea."]
+        assert [fact.content for fact in told] == [
+            "Dana moved to Lisbon.",
+            "Tea.",
+        ]
 
     def test_a_fact_about_nobody_is_about_its_speaker(self) -> None:
         assert read({"about": " "})[0].about == "Dana"
 
-    @pytest.mark.parametrize(("given", "kept"), [(7, 1.0), (-1, 0.0), (0.3, 0.3)])
+    @pytest.mark.parametrize(
+        ("given", "kept"), [(7, 1.0), (-1, 0.0), (0.3, 0.3)]
+    )
     def test_weights_stay_between_nothing_and_one(
         self, given: float, kept: float
     ) -> None:
@@ -160,22 +195,37 @@ class TestOperations:
             "lives_in",
             "Lisbon",
         )
-        assert (operation.user_id, operation.conversation_id) == ("u-42", "c-1")
-        assert (operation.event_time, operation.created_at) == (DANA.said_at, LATER)
+        assert (operation.user_id, operation.conversation_id) == (
+            "u-42",
+            "c-1",
+        )
+        assert (operation.event_time, operation.created_at) == (
+            DANA.said_at,
+            LATER,
+        )
 
     def test_an_operation_belongs_to_the_user_among_those_cited(self) -> None:
-        assert operate({"message_ids": ["m2", "m3"]}).operations[0].user_id == "u-7"
+        assert (
+            operate({"message_ids": ["m2", "m3"]}).operations[0].user_id
+            == "u-7"
+        )
         assert operate({"message_ids": ["m2"]}).operations[0].user_id is None
 
     def test_an_answer_made_for_a_user_belongs_to_that_user(self) -> None:
-        for_dana = replace(BATCH, utterances=(DANA, replace(REPLY, user_id="u-42")))
+        for_dana = replace(
+            BATCH, utterances=(DANA, replace(REPLY, user_id="u-42"))
+        )
         assert (
-            operate({"message_ids": ["m2"]}, batch=for_dana).operations[0].user_id
+            operate({"message_ids": ["m2"]}, batch=for_dana)
+            .operations[0]
+            .user_id
             == "u-42"
         )
 
     def test_an_update_names_what_it_replaces(self) -> None:
-        (operation,) = operate({"op": "UPDATE", "replaces": " Porto "}).operations
+        (operation,) = operate(
+            {"op": "UPDATE", "replaces": " Porto "}
+        ).operations
         assert (operation.op, operation.replaces) == (Op.UPDATE, "Porto")
 
     @pytest.mark.parametrize(
@@ -214,7 +264,10 @@ class TestTimes:
             ("2026-07-01", datetime(2026, 6, 30, 23, tzinfo=UTC)),
             ("2026-01-05T10:30", datetime(2026, 1, 5, 10, 30, tzinfo=UTC)),
             ("2026-07-05 10:30", datetime(2026, 7, 5, 9, 30, tzinfo=UTC)),
-            ("2026-07-05T10:30:00+05:00", datetime(2026, 7, 5, 5, 30, tzinfo=UTC)),
+            (
+                "2026-07-05T10:30:00+05:00",
+                datetime(2026, 7, 5, 5, 30, tzinfo=UTC),
+            ),
             ("2026-07-05T10:30:00Z", datetime(2026, 7, 5, 10, 30, tzinfo=UTC)),
             ("2026-07", datetime(2026, 6, 30, 23, tzinfo=UTC)),
             (" 2026 ", datetime(2026, 1, 1, tzinfo=UTC)),
@@ -227,7 +280,13 @@ class TestTimes:
 
     @pytest.mark.parametrize(
         "text",
-        ["", "soon", "2026-02-30", "0001-01-01T00:00+14:00", "9999-12-31T23:59-14"],
+        [
+            "",
+            "soon",
+            "2026-02-30",
+            "0001-01-01T00:00+14:00",
+            "9999-12-31T23:59-14",
+        ],
     )
     def test_what_is_no_time_is_none(self, text: str) -> None:
         assert parse_event_time(text, LISBON) is None
@@ -255,7 +314,9 @@ class TestAsking:
         assert "I moved to Lisbon." in user
 
     @pytest.mark.parametrize("utterances", [(), (replace(DANA, text=" "),)])
-    def test_silence_costs_nothing(self, utterances: tuple[Utterance, ...]) -> None:
+    def test_silence_costs_nothing(
+        self, utterances: tuple[Utterance, ...]
+    ) -> None:
         llm = ScriptedLLM({})
         assert (
             ModelExtractor(llm).extract(replace(BATCH, utterances=utterances))
@@ -264,7 +325,9 @@ class TestAsking:
         assert llm.asked == []
 
 
-def checkpointed(objects: InMemoryObjects, llm: ScriptedLLM) -> CheckpointedExtractor:
+def checkpointed(
+    objects: InMemoryObjects, llm: ScriptedLLM
+) -> CheckpointedExtractor:
     return CheckpointedExtractor(ModelExtractor(llm), objects)
 
 
@@ -296,7 +359,10 @@ class TestCheckpoints:
         stored = objects.get(info.key)
         assert stored is not None
         value = json.loads(stored.data)
-        assert (value["conversationId"], value["userIds"]) == ("c-1", ["u-42", "u-7"])
+        assert (value["conversationId"], value["userIds"]) == (
+            "c-1",
+            ["u-42", "u-7"],
+        )
         assert value["messageIds"] == ["m1", "m2", "m3"]
 
     def test_what_came_before_does_not_make_it_another_batch(self) -> None:
@@ -311,8 +377,13 @@ class TestCheckpoints:
             replace(BATCH, scope=Scope("acme", "sales")),
             replace(BATCH, conversation_id="c-2"),
             replace(BATCH, utterances=(DANA, REPLY)),
-            replace(BATCH, utterances=(replace(DANA, text="I moved."), REPLY, MARCO)),
-            replace(BATCH, utterances=(replace(DANA, said_at=LATER), REPLY, MARCO)),
+            replace(
+                BATCH,
+                utterances=(replace(DANA, text="I moved."), REPLY, MARCO),
+            ),
+            replace(
+                BATCH, utterances=(replace(DANA, said_at=LATER), REPLY, MARCO)
+            ),
         ],
         ids=["agent", "conversation", "messages", "words", "time"],
     )
@@ -346,7 +417,9 @@ class TestCheckpoints:
                  b'{"facts": [{"content": "x"}], "operations": []}',
                  b'{"facts": [], "operations": [{"op": "MERGE"}]}'],
     )  # fmt: skip
-    def test_a_checkpoint_that_cannot_be_read_is_replaced(self, data: bytes) -> None:
+    def test_a_checkpoint_that_cannot_be_read_is_replaced(
+        self, data: bytes
+    ) -> None:
         objects, llm = InMemoryObjects(), moody()
         checkpointed(objects, moody()).extract(BATCH)
         (info,) = objects.list("payloads")
@@ -367,12 +440,18 @@ class TestCheckpoints:
     @given(
         st.text(min_size=1).filter(lambda text: bool(text.strip())),
         st.floats(0, 1),
-        st.datetimes(timezones=st.just(UTC)).filter(lambda at: 1 < at.year < 9999),
+        st.datetimes(timezones=st.just(UTC)).filter(
+            lambda at: 1 < at.year < 9999
+        ),
     )
     def test_what_is_kept_is_what_was_read(
         self, content: str, weight: float, at: datetime
     ) -> None:
-        said = {"content": content, "importance": weight, "event_time": at.isoformat()}
+        said = {
+            "content": content,
+            "importance": weight,
+            "event_time": at.isoformat(),
+        }
         llm = ScriptedLLM(
             {"facts": [FACT | said], "triples": [TRIPLE | {"object": content}]}
         )

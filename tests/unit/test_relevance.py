@@ -32,7 +32,11 @@ class TestWords:
 
     def test_forms_of_a_word_are_one_and_codes_stay_whole(self) -> None:
         assert telling_stems("allergies") == telling_stems("allergy")
-        assert telling_stems("Dana's ticket NW-53977") == {"dana", "ticket", "nw-53977"}
+        assert telling_stems("Dana's ticket NW-53977") == {
+            "dana",
+            "ticket",
+            "nw-53977",
+        }
 
     def test_rare_words_count_for_more(self) -> None:
         texts = ["dana likes tea", "dana has a boiler", "dana sings"]
@@ -47,12 +51,18 @@ class TestWords:
     def test_shares_lie_between_nothing_and_all(
         self, prompt: str, texts: list[str]
     ) -> None:
-        assert all(0.0 <= share <= 1.0 + 1e-9 for share in word_shares(prompt, texts))
+        assert all(
+            0.0 <= share <= 1.0 + 1e-9 for share in word_shares(prompt, texts)
+        )
 
-    def test_a_text_like_the_prompt_is_above_zero_and_another_is_not(self) -> None:
+    def test_a_text_like_the_prompt_is_above_zero_and_another_is_not(
+        self,
+    ) -> None:
         prompt, texts = "banging boiler", ["banging boiler", "tax form"]
         asked, *vectors = WordEmbedder().embed([prompt, *texts])
-        nothing = WordEmbedder().embed(["history of countries", "rules of games"])
+        nothing = WordEmbedder().embed(
+            ["history of countries", "rules of games"]
+        )
         alike, other = relevances(prompt, asked, texts, vectors, nothing)
         assert alike > 0.5 > other
 
@@ -76,7 +86,9 @@ class TestNames:
         assert mentioned(prompt, GRAPH) == entities
 
     def test_a_models_names_are_looked_up_as_the_prompts_own_are(self) -> None:
-        assert mentioned("my sister", GRAPH, ["Hannah", "Nobody"]) == {"hannah"}
+        assert mentioned("my sister", GRAPH, ["Hannah", "Nobody"]) == {
+            "hannah"
+        }
 
     def test_only_what_holds_is_current(self) -> None:
         moves = fold(

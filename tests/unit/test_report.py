@@ -15,9 +15,15 @@ from varve.domain.monthly_report import Erasure
 NOW = datetime(2026, 11, 3, 9, tzinfo=UTC)
 
 
-def tell(memory: Memory, conversation: str, user: str, text: str, at: str) -> None:
+def tell(
+    memory: Memory, conversation: str, user: str, text: str, at: str
+) -> None:
     message = {"id": "m1", "role": "user", "content": text, "timestamp": at}
-    talk = {"conversationId": conversation, "userId": user, "messages": [message]}
+    talk = {
+        "conversationId": conversation,
+        "userId": user,
+        "messages": [message],
+    }
     memory.ingest(talk)
 
 
@@ -37,19 +43,25 @@ def store(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_month_counts_each_agents_words_in_the_workspaces_zone(store: Path) -> None:
+def test_a_month_counts_each_agents_words_in_the_workspaces_zone(
+    store: Path,
+) -> None:
     memory = Memory.open(store, agent="support", now=NOW, environment={})
     found = memory.report("2026-10")
     figures = {one.agent: dict(one.figures) for one in found.agents}
     assert figures["support"]["turns"] == 1
     assert figures["support"]["conversations"] == 1
-    assert figures["sales"]["users"] == 1  # half past midnight of 1 October in Lisbon
+    assert (
+        figures["sales"]["users"] == 1
+    )  # half past midnight of 1 October in Lisbon
 
 
 def test_a_month_lists_its_erasures_with_their_proofs(store: Path) -> None:
     memory = Memory.open(store, agent="support", now=NOW, environment={})
     erasures = memory.report("2026-11").erasures
-    assert [(one.agent, one.complete) for one in erasures] == [("support", True)] * 2
+    assert [(one.agent, one.complete) for one in erasures] == [
+        ("support", True)
+    ] * 2
     assert {one.proved for one in erasures} == {None, True}
     assert isinstance(erasures[0], Erasure)
     assert memory.report("2026-10").erasures == ()

@@ -24,7 +24,9 @@ MOVED = [
 
 
 def told(folder: Path, *said: tuple[str, str]) -> Memory:
-    memory = Memory.open(folder, now=datetime(2026, 4, 1, tzinfo=UTC), environment={})
+    memory = Memory.open(
+        folder, now=datetime(2026, 4, 1, tzinfo=UTC), environment={}
+    )
     for day, text in said:
         message = {
             "id": "m",
@@ -34,7 +36,11 @@ def told(folder: Path, *said: tuple[str, str]) -> Memory:
             "timestamp": f"{day}T09:00:00Z",
         }
         memory.ingest(
-            {"conversationId": f"c-{day}", "userId": "u-42", "messages": [message]}
+            {
+                "conversationId": f"c-{day}",
+                "userId": "u-42",
+                "messages": [message],
+            }
         )
     return memory
 
@@ -63,7 +69,9 @@ def test_who_moved_last_week_lives_there_whatever_they_said_since(
 ) -> None:
     memory = told(tmp_path, *(MOVED[n] for n in order))
     assert known(memory) == (["Lisbon"], ["Lisbon"])
-    assert "Lisbon" in memory.search("where does Dana live?").results[0].content
+    assert (
+        "Lisbon" in memory.search("where does Dana live?").results[0].content
+    )
 
 
 def test_in_the_ordinary_case_there_is_one_span_that_begins_and_ends_when_it_did(
@@ -91,10 +99,16 @@ def spoken(at: datetime = MORNING) -> list[Utterance]:
     return [Utterance("m0", "user", "Dana", "…", at, "u-42")]
 
 
-def test_only_the_last_of_several_changes_still_holds_when_it_is_told() -> None:
+def test_only_the_last_of_several_changes_still_holds_when_it_is_told() -> (
+    None
+):
     day = timedelta(days=1)
-    left = an_operation("Acme", "works_at", op=Op.DELETE, event_time=MORNING - 9 * day)
-    back = an_operation("Acme", "works_at", op=Op.UPDATE, event_time=MORNING - 2 * day)
+    left = an_operation(
+        "Acme", "works_at", op=Op.DELETE, event_time=MORNING - 9 * day
+    )
+    back = an_operation(
+        "Acme", "works_at", op=Op.UPDATE, event_time=MORNING - 2 * day
+    )
     other = an_operation("Lisbon", op=Op.UPDATE, event_time=MORNING - 5 * day)
     again = restate_changes([left, back, other], spoken())[3:]
     assert [(o.predicate, o.op, o.event_time) for o in again] == [
@@ -109,24 +123,34 @@ def test_only_the_last_of_several_changes_still_holds_when_it_is_told() -> None:
         an_operation(op=Op.UPDATE, event_time=MORNING),
         an_operation(op=Op.UPDATE, event_time=MORNING + TICK),
         an_operation(op=Op.DELETE, event_time=MORNING - RECENT - TICK),
-        an_operation(op=Op.UPDATE, event_time=MORNING - TICK, message_ids=("another",)),
+        an_operation(
+            op=Op.UPDATE, event_time=MORNING - TICK, message_ids=("another",)
+        ),
     ],
 )
 def test_what_is_no_recent_change_is_said_once(operation: object) -> None:
     assert restate_changes([operation], spoken()) == [operation]  # type: ignore[list-item]
 
 
-def test_an_ending_told_twice_by_the_same_words_is_evidence_for_one_ending() -> None:
+def test_an_ending_told_twice_by_the_same_words_is_evidence_for_one_ending() -> (
+    None
+):
     said = an_operation("Acme", "works_at", op=Op.ADD, day=-60)
     first, *_ = ends = restate_changes(
         [
             an_operation(
-                "Acme", "works_at", op=Op.DELETE, event_time=MORNING - timedelta(days=1)
+                "Acme",
+                "works_at",
+                op=Op.DELETE,
+                event_time=MORNING - timedelta(days=1),
             )
         ],
         spoken(),
     )
     (triple,) = fold([said, *ends])
-    assert (triple.invalid_at, triple.evidence[-1]) == (first.event_time, first)
+    assert (triple.invalid_at, triple.evidence[-1]) == (
+        first.event_time,
+        first,
+    )
     assert set(triple.evidence) == {said, *ends}
     assert fold(triple.evidence) == [triple]

@@ -64,7 +64,9 @@ instants = st.integers(0, 61 * 365 * 86_400).map(
 )
 
 
-def kept(grain: Grain, limit: Limit, now: datetime, zone: ZoneInfo) -> list[Period]:
+def kept(
+    grain: Grain, limit: Limit, now: datetime, zone: ZoneInfo
+) -> list[Period]:
     """The periods from the running one back to the last that is not expired."""
     found = [Period.of(now, grain, zone)]
     while not expired(found[-1].previous(), limit, now, zone):
@@ -123,7 +125,12 @@ def test_a_limit_is_read_as_it_is_written(limit: Limit) -> None:
 
 @pytest.mark.parametrize(
     ("text", "written"),
-    [("1 day", "1 day"), ("1 days", "1 day"), ("2 year", "2 years"), ("48 hours",) * 2],
+    [
+        ("1 day", "1 day"),
+        ("1 days", "1 day"),
+        ("2 year", "2 years"),
+        ("48 hours",) * 2,
+    ],
 )
 def test_one_and_many_are_both_understood(text: str, written: str) -> None:
     assert str(Limit.parse(text)) == written
@@ -181,7 +188,9 @@ def test_so_many_periods_are_left_of_the_limits_own_grain(
 
 
 @given(st.integers(1, 1000), instants, zones)
-def test_hours_are_elapsed_time(hours: int, now: datetime, zone: ZoneInfo) -> None:
+def test_hours_are_elapsed_time(
+    hours: int, now: datetime, zone: ZoneInfo
+) -> None:
     limit = Limit(hours, Unit.HOURS)
     assert now - cutoff(limit, now, zone) == timedelta(hours=hours)
     left = kept(Grain.WORKING, limit, now, zone)
@@ -213,11 +222,17 @@ def test_the_labels_before_the_oldest_kept_are_those_expired(
     assert expired(other, limit, now, zone) == (other.label < oldest.label)
 
 
-@given(limits, instants, st.timedeltas(timedelta(0), timedelta(days=800)), zones)
+@given(
+    limits, instants, st.timedeltas(timedelta(0), timedelta(days=800)), zones
+)
 def test_the_cutoff_never_moves_back(
     limit: Limit, now: datetime, later: timedelta, zone: ZoneInfo
 ) -> None:
-    assert cutoff(limit, now, zone) <= cutoff(limit, now + later, zone) <= now + later
+    assert (
+        cutoff(limit, now, zone)
+        <= cutoff(limit, now + later, zone)
+        <= now + later
+    )
 
 
 @pytest.mark.parametrize(
@@ -270,7 +285,9 @@ def test_the_cutoff_never_moves_back(
         ("3 days", APIA, utc(2011, 12, 30, 12), utc(2011, 12, 29, 10)),
     ],
 )
-def test_cutoffs(text: str, zone: ZoneInfo, now: datetime, expected: datetime) -> None:
+def test_cutoffs(
+    text: str, zone: ZoneInfo, now: datetime, expected: datetime
+) -> None:
     found = cutoff(Limit.parse(text), now, zone)
     assert (found, found.tzinfo) == (expected, UTC)
 
@@ -279,10 +296,14 @@ def test_the_first_of_march_goes_when_thirty_days_are_left() -> None:
     now, limit = utc(2026, 3, 31, 12), Limit.parse("30 days")
     assert expired(Period.parse("2026-03-01"), limit, now, LISBON)
     assert not expired(Period.parse("2026-03-02"), limit, now, LISBON)
-    assert oldest_kept(Grain.DAILY, limit, now, LISBON) == Period.parse("2026-03-02")
+    assert oldest_kept(Grain.DAILY, limit, now, LISBON) == Period.parse(
+        "2026-03-02"
+    )
 
 
-def test_a_working_day_is_kept_until_its_last_hour_has_outlived_the_limit() -> None:
+def test_a_working_day_is_kept_until_its_last_hour_has_outlived_the_limit() -> (
+    None
+):
     day, limit = (
         Period.parse("2026-03-02", Grain.WORKING),
         PLANS[Plan.FREE][Grain.WORKING],
@@ -311,9 +332,12 @@ def test_a_limit_beyond_the_calendar_expires_nothing() -> None:
         if unit is not Unit.HOURS:
             assert cutoff(limit, now, LISBON) == EARLIEST
             assert expires_at(Period.parse("9000"), limit, LISBON) == LATEST
-        assert not expired(Period.parse("0001-01-01"), limit, utc(1, 1, 2), LISBON)
+        assert not expired(
+            Period.parse("0001-01-01"), limit, utc(1, 1, 2), LISBON
+        )
     assert (
-        expires_at(Period.parse("9999-12-31"), Limit(1, Unit.HOURS), LISBON) == LATEST
+        expires_at(Period.parse("9999-12-31"), Limit(1, Unit.HOURS), LISBON)
+        == LATEST
     )
 
 
@@ -330,7 +354,9 @@ def test_forever_expires_nothing_at_any_time() -> None:
 
 def test_the_timeline_follows_the_plans_years() -> None:
     now = utc(2026, 6, 1)
-    assert [str(timeline_limit(plan, None, now, UTC_ZONE)) for plan in Plan] == [
+    assert [
+        str(timeline_limit(plan, None, now, UTC_ZONE)) for plan in Plan
+    ] == [
         "forever",
         "2 years",
         "4 years",
@@ -352,6 +378,10 @@ def test_a_workspace_may_keep_less_of_the_timeline_but_not_more(
     own: str, expected: str
 ) -> None:
     assert (
-        str(timeline_limit(Plan.FREE, Limit.parse(own), utc(2026, 6, 1), UTC_ZONE))
+        str(
+            timeline_limit(
+                Plan.FREE, Limit.parse(own), utc(2026, 6, 1), UTC_ZONE
+            )
+        )
         == expected
     )

@@ -8,7 +8,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.support.builders import ACME, WordEmbedder, a_record, attempt, embedded
+from tests.support.builders import (
+    ACME,
+    WordEmbedder,
+    a_record,
+    attempt,
+    embedded,
+)
 from tests.support.usecase_drivers import run_search
 from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import Grain, Period
@@ -35,7 +41,9 @@ WEDNESDAY = datetime(2026, 11, 11, 12, tzinfo=UTC)
 def routed(
     text: str | None = None, zone: ZoneInfo = UTC_ZONE, **arguments: Any
 ) -> Route:
-    return route(parse_search_request({"queryText": text, **arguments}), NOW, zone)
+    return route(
+        parse_search_request({"queryText": text, **arguments}), NOW, zone
+    )
 
 
 def at(*parts: int) -> datetime:
@@ -51,9 +59,24 @@ def at(*parts: int) -> datetime:
             at(2026, 11, 21),
             Grain.DAILY,
         ),
-        ("what happened last week?", at(2026, 11, 9), at(2026, 11, 16), Grain.WEEKLY),
-        ("what happened in March?", at(2026, 3, 1), at(2026, 4, 1), Grain.MONTHLY),
-        ("what happened in 2025?", at(2025, 1, 1), at(2026, 1, 1), Grain.YEARLY),
+        (
+            "what happened last week?",
+            at(2026, 11, 9),
+            at(2026, 11, 16),
+            Grain.WEEKLY,
+        ),
+        (
+            "what happened in March?",
+            at(2026, 3, 1),
+            at(2026, 4, 1),
+            Grain.MONTHLY,
+        ),
+        (
+            "what happened in 2025?",
+            at(2025, 1, 1),
+            at(2026, 1, 1),
+            Grain.YEARLY,
+        ),
         ("what was 2025 like?", at(2025, 1, 1), at(2026, 1, 1), Grain.YEARLY),
         ("tea last month", at(2026, 10, 1), at(2026, 11, 1), Grain.MONTHLY),
     ],
@@ -62,7 +85,11 @@ def test_time_words_set_the_window_and_the_grain(
     text: str, since: datetime, until: datetime, asked: Grain
 ) -> None:
     way = routed(text)
-    assert (way.where.since, way.where.until, way.asked) == (since, until, asked)
+    assert (way.where.since, way.where.until, way.asked) == (
+        since,
+        until,
+        asked,
+    )
     assert way.lanes == tuple(Grain)
     assert way.understood is not None
     assert way.understood.phrase in text
@@ -72,9 +99,24 @@ def test_time_words_set_the_window_and_the_grain(
 @pytest.mark.parametrize(
     ("text", "since", "until", "lasting"),
     [
-        ("the trip between May and July", at(2026, 5, 1), at(2026, 8, 1), False),
-        ("what did Dana paint in July 2023?", at(2023, 7, 1), at(2023, 8, 1), False),
-        ("where was Dana living in April 2026?", at(2026, 4, 1), at(2026, 5, 1), True),
+        (
+            "the trip between May and July",
+            at(2026, 5, 1),
+            at(2026, 8, 1),
+            False,
+        ),
+        (
+            "what did Dana paint in July 2023?",
+            at(2023, 7, 1),
+            at(2023, 8, 1),
+            False,
+        ),
+        (
+            "where was Dana living in April 2026?",
+            at(2026, 4, 1),
+            at(2026, 5, 1),
+            True,
+        ),
         (
             "¿dónde trabajaba Marco en marzo de 2026?",
             at(2026, 3, 1),
@@ -89,12 +131,21 @@ def test_a_date_in_a_question_about_something_weighs_and_does_not_filter(
     way = routed(text)
     assert (way.weighs, way.lasting, way.text) == (True, lasting, text)
     assert (way.where.since, way.where.until) == (None, None)
-    assert (way.since, way.until) == (way.near_since, way.near_until) == (since, until)
+    assert (
+        (way.since, way.until)
+        == (way.near_since, way.near_until)
+        == (since, until)
+    )
 
 
 def test_the_window_uses_days_of_the_workspaces_zone() -> None:
-    where = routed("what did Dana say yesterday?", ZoneInfo("Asia/Tokyo")).where
-    assert (where.since, where.until) == (at(2026, 11, 19, 15), at(2026, 11, 20, 15))
+    where = routed(
+        "what did Dana say yesterday?", ZoneInfo("Asia/Tokyo")
+    ).where
+    assert (where.since, where.until) == (
+        at(2026, 11, 19, 15),
+        at(2026, 11, 20, 15),
+    )
 
 
 def test_a_question_without_time_words_has_no_window() -> None:
@@ -150,11 +201,17 @@ def test_a_weighing_time_ends_before_the_present() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["What did Dana say the week before last?", "¿Qué dijo Dana la semana antepasada?"],
+    [
+        "What did Dana say the week before last?",
+        "¿Qué dijo Dana la semana antepasada?",
+    ],
 )
 def test_a_time_relative_to_now_is_a_window(text: str) -> None:
     way = routed(text, asOf="2026-03-18")
-    assert (way.where.since, way.where.until) == (at(2026, 3, 2), at(2026, 3, 9))
+    assert (way.where.since, way.where.until) == (
+        at(2026, 3, 2),
+        at(2026, 3, 9),
+    )
 
 
 def test_a_route_without_its_window_keeps_the_question() -> None:
@@ -170,7 +227,8 @@ def test_a_route_without_its_window_keeps_the_question() -> None:
 
 def test_limits_that_leave_no_time_are_rejected() -> None:
     assert isinstance(
-        attempt(lambda: routed("x", since="2026-02-01", until="2026-01-01")), Rejected
+        attempt(lambda: routed("x", since="2026-02-01", until="2026-01-01")),
+        Rejected,
     )
 
 
@@ -183,13 +241,19 @@ def test_summaries_weigh_more_the_older_the_window_is() -> None:
         SUMMARY_WEIGHT_YEAR,
         SUMMARY_WEIGHT_YEAR,
     )
-    assert {lane_weight(Grain.WORKING, Grain.WORKING, age) for age in ages} == {1.0}
+    assert {
+        lane_weight(Grain.WORKING, Grain.WORKING, age) for age in ages
+    } == {1.0}
     asked = lane_weight(Grain.MONTHLY, Grain.MONTHLY, 30.0)
-    assert asked == pytest.approx(ASKED_WEIGHT * lane_weight(Grain.MONTHLY, None, 30.0))
+    assert asked == pytest.approx(
+        ASKED_WEIGHT * lane_weight(Grain.MONTHLY, None, 30.0)
+    )
 
 
 def test_the_age_of_a_window_is_the_age_of_its_middle() -> None:
-    assert routed(since="2026-11-11", until="2026-11-20").age_days == pytest.approx(5.5)
+    assert routed(
+        since="2026-11-11", until="2026-11-20"
+    ).age_days == pytest.approx(5.5)
     assert routed(since="2026-11-19").age_days == pytest.approx(1.25)
 
 
@@ -200,11 +264,16 @@ class Shelf:
     """A memory of one week: facts of its days, and some summaries."""
 
     def __init__(self) -> None:
-        self.records, self.ledger = InMemoryRecords(), Ledger(InMemoryObjects())
+        self.records, self.ledger = (
+            InMemoryRecords(),
+            Ledger(InMemoryObjects()),
+        )
         self.put(Grain.WORKING, a_record("Dana likes tea.", at=WEDNESDAY))
 
     def put(self, grain: Grain, *records: Record) -> None:
-        self.records.upsert(ACME, grain, embedded(*records), WordEmbedder.model)
+        self.records.upsert(
+            ACME, grain, embedded(*records), WordEmbedder.model
+        )
 
     def sum_up(self, period: Period, text: str = "Tea was liked.") -> None:
         start, end = period.start(UTC_ZONE), period.end(UTC_ZONE)
@@ -215,7 +284,11 @@ class Shelf:
         }
         middle = start + (end - start) / 2
         record = a_record(
-            text, at=middle, id=summary_id(period, None), period=period.label, **given
+            text,
+            at=middle,
+            id=summary_id(period, None),
+            period=period.label,
+            **given,
         )
         self.put(period.grain, record)
 
@@ -268,7 +341,9 @@ def test_a_due_period_outside_the_window_causes_no_fallback() -> None:
     shelf = Shelf()
     shelf.sum_up(WEEK)
     shelf.ledger.mark(ACME, [WEEK.next(), WEEK.previous()], "late")
-    answer = shelf.ask("tea", grain="weekly", since="2026-11-09", until="2026-11-15")
+    answer = shelf.ask(
+        "tea", grain="weekly", since="2026-11-09", until="2026-11-15"
+    )
     assert (grains(answer), answer.searched.fallback) == (["weekly"], False)
 
 
@@ -336,7 +411,9 @@ def test_a_month_without_a_year_is_the_newest_one_in_memory() -> None:
     for year, said in ((2021, "tea party"), (2022, "tea ceremony")):
         shelf.put(
             Grain.WORKING,
-            a_record(f"{said} in town", at=at(year, 6, 9), conversation_id=said),
+            a_record(
+                f"{said} in town", at=at(year, 6, 9), conversation_id=said
+            ),
         )
     shelf.records.delete_periods(ACME, Grain.WORKING, ["2026-11-11"])
     answer = shelf.ask("which tea did they drink in July?")
@@ -345,4 +422,7 @@ def test_a_month_without_a_year_is_the_newest_one_in_memory() -> None:
     june = shelf.ask("which tea did they drink in June?")
     assert june.searched.understood is not None
     assert june.searched.understood.since == "2022-06-01T00:00:00Z"
-    assert (june.results[0].content, june.hint) == ("tea ceremony in town", None)
+    assert (june.results[0].content, june.hint) == (
+        "tea ceremony in town",
+        None,
+    )

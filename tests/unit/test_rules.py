@@ -20,14 +20,19 @@ WEDNESDAY = "2026-03-04T10:00:00Z"
 
 
 def batch(
-    *texts: str, said: str = WEDNESDAY, zone: str = "Europe/Lisbon", role: str = "user"
+    *texts: str,
+    said: str = WEDNESDAY,
+    zone: str = "Europe/Lisbon",
+    role: str = "user",
 ) -> Batch:
     at = datetime.fromisoformat(said)
     spoken = tuple(
         Utterance(f"m{i}", role, "Dana", text, at, "u-42")
         for i, text in enumerate(texts)
     )
-    return Batch(Scope("acme", "support"), "c-1", spoken, (), ZoneInfo(zone), at)
+    return Batch(
+        Scope("acme", "support"), "c-1", spoken, (), ZoneInfo(zone), at
+    )
 
 
 def extract(
@@ -42,7 +47,8 @@ def contents(found: Extraction) -> list[str]:
 
 def changes(found: Extraction) -> list[str]:
     return [
-        f"{o.op} {o.subject} {o.predicate} {o.object}".strip() for o in found.operations
+        f"{o.op} {o.subject} {o.predicate} {o.object}".strip()
+        for o in found.operations
     ]
 
 
@@ -204,7 +210,9 @@ def test_a_dated_labelled_or_requested_statement_becomes_a_fact(
     found = extract(text)
     assert (contents(found), changes(found)) == ([fact], [])
     local = found.facts[0].event_time.astimezone(ZoneInfo("Europe/Lisbon"))
-    assert local.isoformat()[:16] == (f"{day}T00:00" if day else WEDNESDAY[:16])
+    assert local.isoformat()[:16] == (
+        f"{day}T00:00" if day else WEDNESDAY[:16]
+    )
 
 
 @pytest.mark.parametrize("text", SILENT)
@@ -224,7 +232,9 @@ def test_nothing_is_made_of_what_is_not_stated(text: str) -> None:
 def test_each_member_of_a_list_is_a_value_of_its_own(
     text: str, expected: list[str]
 ) -> None:
-    assert [operation.object for operation in extract(text).operations] == expected
+    assert [
+        operation.object for operation in extract(text).operations
+    ] == expected
 
 
 def test_a_pet_has_a_name_and_a_kind() -> None:
@@ -239,12 +249,17 @@ def test_a_pet_has_a_name_and_a_kind() -> None:
 
 
 def test_a_job_and_its_employer_are_told_apart() -> None:
-    expected = ["UPDATE Dana works_at Acme", "UPDATE Dana works_as data engineer"]
+    expected = [
+        "UPDATE Dana works_at Acme",
+        "UPDATE Dana works_as data engineer",
+    ]
     assert changes(extract("I work at Acme as a data engineer.")) == expected
 
 
 def test_several_clauses_of_one_sentence_are_each_read() -> None:
-    found = extract("Hi, I live in Leeds and I hate olives, but I love cheese.")
+    found = extract(
+        "Hi, I live in Leeds and I hate olives, but I love cheese."
+    )
     assert contents(found) == [
         "Dana lives in Leeds.",
         "Dana dislikes olives.",
@@ -285,17 +300,22 @@ def test_a_correction_without_anything_to_correct_is_ignored() -> None:
     assert (
         len(
             extract(
-                "I live in Leeds and I work at Acme.", "Sorry, I meant Ghent and Bolt."
+                "I live in Leeds and I work at Acme.",
+                "Sorry, I meant Ghent and Bolt.",
             ).facts
         )
         == 2
     )
 
 
-def test_the_context_tells_what_is_corrected_but_is_not_extracted_again() -> None:
+def test_the_context_tells_what_is_corrected_but_is_not_extracted_again() -> (
+    None
+):
     both = batch("I live in Leeds.", "Sorry, I meant Ghent.")
     found = RuleExtractor().extract(
-        replace(both, context=both.utterances[:1], utterances=both.utterances[1:])
+        replace(
+            both, context=both.utterances[:1], utterances=both.utterances[1:]
+        )
     )
     assert contents(found) == ["Dana lives in Ghent (corrected: not Leeds)."]
 
@@ -303,8 +323,14 @@ def test_the_context_tells_what_is_corrected_but_is_not_extracted_again() -> Non
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Please forget that I live in Leeds.", ["DELETE Dana lives_in Leeds"]),
-        ("Forget what I told you about my sister Ana.", ["DELETE Dana has_sister Ana"]),
+        (
+            "Please forget that I live in Leeds.",
+            ["DELETE Dana lives_in Leeds"],
+        ),
+        (
+            "Forget what I told you about my sister Ana.",
+            ["DELETE Dana has_sister Ana"],
+        ),
         ("Please forget my phone number.", ["DELETE Dana phone"]),
         ("Forget everything I said.", []),
         ("Forget my old address.", []),
@@ -335,7 +361,9 @@ def test_only_users_are_listened_to() -> None:
     )
 
 
-def test_a_move_told_a_week_late_outweighs_what_was_said_in_that_week() -> None:
+def test_a_move_told_a_week_late_outweighs_what_was_said_in_that_week() -> (
+    None
+):
     before = extract("I live in Porto.", said="2026-02-25T10:00:00Z")
     after = extract("I moved to Lisbon last week.")
     current = [
@@ -375,7 +403,9 @@ DATES = [
 def test_an_expression_of_time_means_a_day(
     language: str, text: str, lean: str, expected: str | None
 ) -> None:
-    expressions = {"en": english_words.DATES, "es": spanish_words.DATES}[language]
+    expressions = {"en": english_words.DATES, "es": spanish_words.DATES}[
+        language
+    ]
     when = expressions.find(text, date(2026, 3, 4), Lean(lean))
     assert (when.first.isoformat() if when else None) == expected
 
@@ -384,13 +414,19 @@ def test_an_expression_of_time_means_a_day(
     ("said", "zone", "event_time"),
     [
         ("2026-01-01T00:30:00Z", "UTC", "2025-12-31T00:00:00+00:00"),
-        ("2026-01-01T00:30:00Z", "America/New_York", "2025-12-30T05:00:00+00:00"),
+        (
+            "2026-01-01T00:30:00Z",
+            "America/New_York",
+            "2025-12-30T05:00:00+00:00",
+        ),
         ("2025-12-31T23:30:00Z", "Asia/Tokyo", "2025-12-30T15:00:00+00:00"),
         ("2026-03-30T09:00:00Z", "Europe/Berlin", "2026-03-28T23:00:00+00:00"),
         ("2026-03-31T09:00:00Z", "Europe/Berlin", "2026-03-29T22:00:00+00:00"),
     ],
 )
-def test_yesterday_is_a_local_day(said: str, zone: str, event_time: str) -> None:
+def test_yesterday_is_a_local_day(
+    said: str, zone: str, event_time: str
+) -> None:
     found = extract("I moved to Lisbon yesterday.", said=said, zone=zone)
     assert found.facts[0].event_time.isoformat() == event_time
     assert found.operations[0].event_time == found.facts[0].event_time
@@ -419,7 +455,10 @@ def test_the_calendars_ends_raise_nothing() -> None:
             "Look at https://a.example/b.html?x=1. Fine!",
             ["Look at https://a.example/b.html?x=1", "Fine"],
         ),
-        ("Order NW-1.2 is late. ¿Dónde está?", ["Order NW-1.2 is late", "Dónde está"]),
+        (
+            "Order NW-1.2 is late. ¿Dónde está?",
+            ["Order NW-1.2 is late", "Dónde está"],
+        ),
         ("Vivo en Lisboa, ¿y tú?", ["Vivo en Lisboa", "y tú"]),
         ("One\n```\ncode. more code.\n```\nTwo", ["One", "Two"]),
         ("I moved to\nlisbon. ok", ["I moved to lisbon", "ok"]),
@@ -481,11 +520,15 @@ _WORDS = st.sampled_from(
         "the",
     ]
 )
-_TEXTS = st.one_of(st.text(max_size=300), st.lists(_WORDS, max_size=40).map(" ".join))
+_TEXTS = st.one_of(
+    st.text(max_size=300), st.lists(_WORDS, max_size=40).map(" ".join)
+)
 
 
 @given(st.lists(_TEXTS, max_size=3), st.datetimes(timezones=st.just(UTC)))
-def test_any_text_is_read_the_same_way_twice(texts: list[str], said: datetime) -> None:
+def test_any_text_is_read_the_same_way_twice(
+    texts: list[str], said: datetime
+) -> None:
     given_batch = replace(batch(*texts), created_at=said)
     found = RuleExtractor().extract(given_batch)
     assert found == RuleExtractor().extract(given_batch)
@@ -553,6 +596,13 @@ def test_a_role_or_a_foreign_label_becomes_nobodys_other_name() -> None:
         ("u-42", "u-42", True),
         ("web-7", "u-42", False),
     ]:
-        spoken = replace(batch(said).utterances[0], speaker=label, user_id=user_id)
-        found = RuleExtractor().extract(replace(batch(said), utterances=(spoken,)))
-        assert any(o.predicate == "also_known_as" for o in found.operations) is linked
+        spoken = replace(
+            batch(said).utterances[0], speaker=label, user_id=user_id
+        )
+        found = RuleExtractor().extract(
+            replace(batch(said), utterances=(spoken,))
+        )
+        assert (
+            any(o.predicate == "also_known_as" for o in found.operations)
+            is linked
+        )

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, ask, embedded
+from tests.support.builders import (
+    ACME,
+    MORNING,
+    WordEmbedder,
+    a_record,
+    ask,
+    embedded,
+)
 from tests.support.usecase_drivers import run_search
 from varve.adapters.in_memory import InMemoryRecords
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
@@ -46,7 +53,9 @@ class Shelf:
         now: datetime = NOW,
         **arguments: Any,
     ) -> SearchResponse:
-        return ask(self.records, scope, zone, now, {"queryText": text, **arguments})
+        return ask(
+            self.records, scope, zone, now, {"queryText": text, **arguments}
+        )
 
 
 def ago(days: float) -> datetime:
@@ -58,7 +67,9 @@ def contents(answer: SearchResponse) -> list[str]:
 
 
 def test_the_answer_has_the_shape_of_the_contract() -> None:
-    shelf = Shelf(a_record("Dana lives in Lisbon.", source_ids=("m1",), importance=0.7))
+    shelf = Shelf(
+        a_record("Dana lives in Lisbon.", source_ids=("m1",), importance=0.7)
+    )
     answer = shelf.ask("where does Dana live?").to_dict()
     (result,) = answer["results"]
     assert {
@@ -87,8 +98,13 @@ def test_the_answer_has_the_shape_of_the_contract() -> None:
 
 def test_a_date_is_a_day_of_the_workspaces_zone() -> None:
     late = datetime(2026, 7, 1, 23, 30, tzinfo=MORNING.tzinfo)
-    (result,) = Shelf(a_record(at=late)).ask("Dana", zone=LISBON, now=late).results
-    assert (result.date, result.event_time) == ("2026-07-02", "2026-07-01T23:30:00Z")
+    (result,) = (
+        Shelf(a_record(at=late)).ask("Dana", zone=LISBON, now=late).results
+    )
+    assert (result.date, result.event_time) == (
+        "2026-07-02",
+        "2026-07-01T23:30:00Z",
+    )
 
 
 def test_the_best_answer_comes_first() -> None:
@@ -96,7 +112,10 @@ def test_the_best_answer_comes_first() -> None:
         *(a_record(f"ticket number {i} was closed") for i in range(20)),
         a_record("Dana moved to Lisbon"),
     )
-    assert contents(shelf.ask("Dana moved to Lisbon"))[0] == "Dana moved to Lisbon"
+    assert (
+        contents(shelf.ask("Dana moved to Lisbon"))[0]
+        == "Dana moved to Lisbon"
+    )
 
 
 def many(count: int = 1_500) -> list[Record]:
@@ -119,7 +138,9 @@ def test_fault_no_read_is_capped_at_a_thousand_rows() -> None:
     shelf = Shelf(*many())
     shelf.put(a_record("coffee beans once", at=ago(200)))
     assert shelf.ask("coffee beans").searched.records == 1_501
-    assert contents(shelf.ask("coffee beans", maxResults=1)) == ["coffee beans once"]
+    assert contents(shelf.ask("coffee beans", maxResults=1)) == [
+        "coffee beans once"
+    ]
     assert contents(shelf.ask(until=iso(ago(199)))) == ["coffee beans once"]
 
 
@@ -156,7 +177,10 @@ def test_nothing_outside_the_window_is_ever_found(
     }
     try:
         answer = shelf.ask(
-            text, minimumDaysAgo=minimum, maximumDaysAgo=maximum, maxResults=100
+            text,
+            minimumDaysAgo=minimum,
+            maximumDaysAgo=maximum,
+            maxResults=100,
         )
     except Rejected:
         assert maximum is not None
@@ -177,9 +201,14 @@ def test_without_words_the_newest_come_first() -> None:
     assert contents(shelf.ask("  \n", maxResults=2)) == ["fact 1", "fact 3"]
 
 
-def test_at_one_moment_the_later_place_in_the_conversation_is_the_newer() -> None:
+def test_at_one_moment_the_later_place_in_the_conversation_is_the_newer() -> (
+    None
+):
     shelf = Shelf(
-        *(a_record(f"word {i}", position=i, id=f"fact-{9 - i}") for i in (1, 3, 2))
+        *(
+            a_record(f"word {i}", position=i, id=f"fact-{9 - i}")
+            for i in (1, 3, 2)
+        )
     )
     assert contents(shelf.ask()) == ["word 3", "word 2", "word 1"]
 
@@ -192,10 +221,16 @@ def test_a_hundred_results_are_the_most_and_ten_the_default() -> None:
 
 
 def test_results_keep_within_the_token_budget_and_short_ones_fill_it() -> None:
-    shelf = Shelf(a_record("tea " * 100), a_record("tea please"), a_record("tea again"))
+    shelf = Shelf(
+        a_record("tea " * 100), a_record("tea please"), a_record("tea again")
+    )
     answer = shelf.ask("tea", maxTokens=20)
     assert set(contents(answer)) == {"tea please", "tea again"}
-    assert answer.searched.tokens == sum(map(estimated_tokens, contents(answer))) <= 20
+    assert (
+        answer.searched.tokens
+        == sum(map(estimated_tokens, contents(answer)))
+        <= 20
+    )
 
 
 def test_a_budget_that_nothing_fits_says_so() -> None:
@@ -244,7 +279,9 @@ def test_no_answer_is_ever_a_bare_empty_list(grain: Grain) -> None:
 
 
 def test_the_window_that_was_searched_is_told() -> None:
-    answer = Shelf(a_record()).ask("Dana", since="2026-03-01", until="2026-03-05")
+    answer = Shelf(a_record()).ask(
+        "Dana", since="2026-03-01", until="2026-03-05"
+    )
     assert (answer.searched.since, answer.searched.until) == (
         "2026-03-01T00:00:00Z",
         "2026-03-06T00:00:00Z",
@@ -261,7 +298,9 @@ def test_a_fact_and_the_words_it_came_from_are_one_result() -> None:
             id=turn_id("c-1", "m1"),
             **said,
         ),
-        a_record("Dana: I like Lisbon", memory_type=MemoryType.TURN, id="turn-2"),
+        a_record(
+            "Dana: I like Lisbon", memory_type=MemoryType.TURN, id="turn-2"
+        ),
     )
     found = contents(shelf.ask("Dana lives in Lisbon"))
     assert found[0] == "Dana lives in Lisbon"
@@ -313,7 +352,9 @@ def test_as_of_a_moment_no_summary_tells_what_came_after(
             f"tea {period.label}", at=start + (end - start) / 2, period=period.label, id=period.label,
             memory_type=MemoryType.SUMMARY, conversation_id=None,
         )  # fmt: skip
-        shelf.records.upsert(ACME, grain, embedded(summed_up), WordEmbedder.model)
+        shelf.records.upsert(
+            ACME, grain, embedded(summed_up), WordEmbedder.model
+        )
     tick = timedelta(microseconds=1)
     for text in ("tea", None):
 
@@ -324,12 +365,17 @@ def test_as_of_a_moment_no_summary_tells_what_came_after(
             return {result.id for result in answer.results}
 
         assert found(running.end(zone) - tick) == {running.previous().label}
-        assert found(running.end(zone)) == {running.previous().label, running.label}
+        assert found(running.end(zone)) == {
+            running.previous().label,
+            running.label,
+        }
         assert found(running.start(zone)) == {running.previous().label}
 
 
 def test_as_of_a_moment_time_words_lead_to_nothing_later() -> None:
-    shelf = Shelf(a_record("tea early", at=ago(60)), a_record("tea late", at=ago(2)))
+    shelf = Shelf(
+        a_record("tea early", at=ago(60)), a_record("tea late", at=ago(2))
+    )
     answer = shelf.ask("tea last week", asOf=iso(ago(20)))
     assert contents(answer) == ["tea early"]
     assert answer.hint is not None
@@ -350,11 +396,14 @@ def test_a_fact_at_the_end_of_the_calendar_can_be_shown(year: int) -> None:
     at = MORNING.replace(year=year, month=1, day=1, hour=0)
     shelf = Shelf(
         a_record(
-            "forever", at=at if year == 1 else at.replace(month=12, day=31, hour=23)
+            "forever",
+            at=at if year == 1 else at.replace(month=12, day=31, hour=23),
         )
     )
     for zone in ("Asia/Tokyo", "America/New_York"):
-        assert contents(shelf.ask("forever", zone=ZoneInfo(zone))) == ["forever"]
+        assert contents(shelf.ask("forever", zone=ZoneInfo(zone))) == [
+            "forever"
+        ]
 
 
 def test_invariant_7_another_tenants_memory_is_never_searched() -> None:
@@ -372,10 +421,17 @@ def test_no_model_is_asked_where_there_are_no_words_to_compare() -> None:
             raise AssertionError
 
     shelf = Shelf(a_record("tea"))
-    assert contents(ask(shelf.records, ACME, UTC_ZONE, NOW, {}, Silent())) == ["tea"]
+    assert contents(ask(shelf.records, ACME, UTC_ZONE, NOW, {}, Silent())) == [
+        "tea"
+    ]
     assert (
         ask(
-            InMemoryRecords(), ACME, UTC_ZONE, NOW, {"queryText": "tea"}, Silent()
+            InMemoryRecords(),
+            ACME,
+            UTC_ZONE,
+            NOW,
+            {"queryText": "tea"},
+            Silent(),
         ).results
         == []
     )
@@ -402,10 +458,18 @@ def test_a_workspaces_half_life_says_how_fast_memories_age() -> None:
             ACME, request, NOW, UTC_ZONE, reader=shelf.records, embedder=WordEmbedder(),
             half_life_days=days,
         ).results  # fmt: skip
-        assert result.why.recency == pytest.approx(0.5 ** (90 / days), abs=1e-3)
+        assert result.why.recency == pytest.approx(
+            0.5 ** (90 / days), abs=1e-3
+        )
 
 
-IDENTIFIERS = ("E-4711", "INC0042", "/var/log/app.log", "v2.3.1", "Quetzalcoatl")
+IDENTIFIERS = (
+    "E-4711",
+    "INC0042",
+    "/var/log/app.log",
+    "v2.3.1",
+    "Quetzalcoatl",
+)
 
 
 @pytest.mark.parametrize("name", IDENTIFIERS)
@@ -413,7 +477,11 @@ def test_codes_paths_versions_and_rare_names_are_found_among_many_alike(
     name: str,
 ) -> None:
     others = [
-        a_record(f"the printer reported a fault in room {i}", id=f"f{i:03}", position=i)
+        a_record(
+            f"the printer reported a fault in room {i}",
+            id=f"f{i:03}",
+            position=i,
+        )
         for i in range(300)
     ]
     shelf = Shelf(

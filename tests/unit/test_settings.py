@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from tests.support.builders import attempt
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import Identity, Scope
-from varve.domain.model_names import ModelName, parse_embedder_name, parse_llm_name
+from varve.domain.model_names import (
+    ModelName,
+    parse_embedder_name,
+    parse_llm_name,
+)
 from varve.domain.retention import Plan
 from varve.wiring.settings import (
     DEFAULT_BASE_URL,
@@ -79,7 +83,9 @@ def test_everything_can_be_set() -> None:
     assert settings.s3_location == ("bucket", "a/b")
     assert settings.llm == ModelName("openai", "gpt-4o-mini:free")
     assert settings.embedder == ModelName("openai", "thenlper/gte-base", 768)
-    assert settings.identities == {"my-target": Identity(Scope("acme", "support"))}
+    assert settings.identities == {
+        "my-target": Identity(Scope("acme", "support"))
+    }
     assert (settings.api_key, settings.api_key_secret) == ("sk-1", "acme/llm")
     assert settings.default_plan is Plan.PRO
 
@@ -101,8 +107,13 @@ def test_item_14_a_directory_without_a_plan_keeps_everything(
 
 
 def test_the_store_given_by_hand_wins_over_the_variable() -> None:
-    assert read_settings({"VARVE_STORE": "s3://bucket"}, "./here").store == "here"
-    assert read_settings({"VARVE_STORE": "s3://bucket"}).s3_location == ("bucket", "")
+    assert (
+        read_settings({"VARVE_STORE": "s3://bucket"}, "./here").store == "here"
+    )
+    assert read_settings({"VARVE_STORE": "s3://bucket"}).s3_location == (
+        "bucket",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,12 +141,16 @@ def test_the_store_given_by_hand_wins_over_the_variable() -> None:
         ("VARVE_IDENTITIES", '{"t": 5}'),
     ],
 )
-def test_a_wrong_setting_is_named_by_its_variable(variable: str, value: str) -> None:
+def test_a_wrong_setting_is_named_by_its_variable(
+    variable: str, value: str
+) -> None:
     with pytest.raises(Misconfigured, match=f"^{variable}: "):
         read_settings({variable: value})
 
 
-def test_a_workspaces_own_setting_is_named_as_the_workspace_writes_it() -> None:
+def test_a_workspaces_own_setting_is_named_as_the_workspace_writes_it() -> (
+    None
+):
     with pytest.raises(Rejected, match=r"^config.json: models.llm: 'x'"):
         parse_llm_name("x", "config.json: models.llm")
     with pytest.raises(Rejected, match=r"^config.json: models.embedder: 'x'"):

@@ -17,7 +17,11 @@ from tests.support.sessions import session_over
 from tests.unit.test_experience_memory import learnt
 from tests.unit.test_look_pages import shown
 from varve import AsyncMemory, Memory, Rejected
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.domain.calendar import Grain
 from varve.domain.damage import Damaged
 from varve.domain.identity import Scope
@@ -62,7 +66,9 @@ class Town:
 
     def _fill(self, scope: Scope) -> None:
         rows = [_row(scope, kind, user) for kind in TYPES for user in USERS]
-        said = [row for row in rows if row.memory_type is not MemoryType.SUMMARY]
+        said = [
+            row for row in rows if row.memory_type is not MemoryType.SUMMARY
+        ]
         summed = [row for row in rows if row.memory_type is MemoryType.SUMMARY]
         model = WordEmbedder.model
         self.records.upsert(scope, Grain.WORKING, embedded(*said), model)
@@ -111,7 +117,9 @@ GRANT = st.tuples(
 )  # fmt: skip
 
 
-def allowed(reader: Scope, asked: Sequence[str], grants: Sequence[Given]) -> set[str]:
+def allowed(
+    reader: Scope, asked: Sequence[str], grants: Sequence[Given]
+) -> set[str]:
     """The ids of the records that a search may show, by the grants alone."""
     last = {(grant[0], grant[1]): grant for grant in grants}
     shown = set()
@@ -194,7 +202,12 @@ def test_types_users_and_the_workspace_each_limit_what_another_agent_sees(
     reader, granter = Scope("w-1", "a-1"), Scope("w-1", "a-2")
 
     def see(asker: Scope = reader, **pins: Any) -> set[str]:
-        asked = {"queryText": text, "agents": ["a-2"], "maxResults": 100, **pins}
+        asked = {
+            "queryText": text,
+            "agents": ["a-2"],
+            "maxResults": 100,
+            **pins,
+        }
         found = town.ask(asker, **asked)
         return {one.id for one in found.results if one.agent_id == "a-2"}
 
@@ -228,7 +241,9 @@ def test_a_search_without_agents_reads_no_grant_and_one_with_agents_reads_one_ea
     ]
 
 
-def test_the_answer_does_not_tell_whether_an_agent_without_a_grant_exists() -> None:
+def test_the_answer_does_not_tell_whether_an_agent_without_a_grant_exists() -> (
+    None
+):
     scope = Scope("w-3", "a-1")
     hints = []
     for name in ("a-2", "zz9"):
@@ -241,7 +256,9 @@ def test_the_answer_does_not_tell_whether_an_agent_without_a_grant_exists() -> N
 
 def test_a_damaged_grant_is_told_and_grants_nothing() -> None:
     scope = Scope("w-4", "a-1")
-    TOWN.objects.put("grants/w-4/a-2/grants.json", b'{"agent": "a-2", "grants"')
+    TOWN.objects.put(
+        "grants/w-4/a-2/grants.json", b'{"agent": "a-2", "grants"'
+    )
     try:
         with pytest.raises(Damaged, match="grants/w-4/a-2"):
             TOWN.ask(scope, queryText="Dana", agents=["a-2"])
@@ -249,14 +266,18 @@ def test_a_damaged_grant_is_told_and_grants_nothing() -> None:
         TOWN.objects.delete(["grants/w-4/a-2/grants.json"])
 
 
-def test_grants_of_an_agent_whose_folder_is_taken_for_anothers_do_not_count() -> None:
+def test_grants_of_an_agent_whose_folder_is_taken_for_anothers_do_not_count() -> (
+    None
+):
     """Where a file system ignores case, `A-2` finds the object of `a-2`."""
     given_by = Scope("w-5", "a-2")
     sharing.grant(TOWN.open(given_by), "a-1", ["fact"])
     stored = TOWN.objects.get("grants/w-5/a-2/grants.json")
     TOWN.objects.put("grants/w-5/a-9/grants.json", stored.data)
     found = TOWN.ask(Scope("w-5", "a-1"), agents=["a-9"], maxResults=100)
-    assert {result.user_id for result in found.results if result.agent_id} == set()
+    assert {
+        result.user_id for result in found.results if result.agent_id
+    } == set()
 
 
 # ---- Memory, over a directory ----------------------------------------------------------------------
@@ -271,19 +292,26 @@ def open_memory(folder: Path, agent: str, workspace: str = "acme") -> Memory:
     )
 
 
-def tell(memory: Memory, *texts: str, user: str = "u-1", talk: str = "c-1") -> None:
+def tell(
+    memory: Memory, *texts: str, user: str = "u-1", talk: str = "c-1"
+) -> None:
     messages = [
         {"role": "user", "name": "Dana", "content": text, "id": f"m{number}"}
         | {"timestamp": f"2026-03-01T09:{number:02}:00Z"}
         for number, text in enumerate(texts)
     ]
-    memory.ingest({"conversationId": talk, "userId": user, "messages": messages})
+    memory.ingest(
+        {"conversationId": talk, "userId": user, "messages": messages}
+    )
 
 
 @pytest.fixture
 def pair(tmp_path: Path) -> tuple[Memory, Memory]:
     """An agent that asks, and one that has granted it turns and facts."""
-    own, other = open_memory(tmp_path, "support"), open_memory(tmp_path, "sales")
+    own, other = (
+        open_memory(tmp_path, "support"),
+        open_memory(tmp_path, "sales"),
+    )
     other.share.grant("support", types=["turn", "fact"])
     return own, other
 
@@ -296,9 +324,16 @@ def test_the_best_record_of_another_agent_comes_first_and_the_limit_counts_once(
     pair: tuple[Memory, Memory],
 ) -> None:
     own, other = pair
-    tell(own, "My cat is called Biscuit.", "The weather was fine.", "I had soup.")
+    tell(
+        own,
+        "My cat is called Biscuit.",
+        "The weather was fine.",
+        "I had soup.",
+    )
     tell(other, "I live in Porto, near the river.", "Lunch was late today.")
-    found = own.search("Where does Dana live?", agents=["sales"], max_results=2)
+    found = own.search(
+        "Where does Dana live?", agents=["sales"], max_results=2
+    )
     assert "Porto" in found.results[0].content
     assert found.results[0].agent_id == "sales"
     assert len(found.results) == 2
@@ -335,8 +370,12 @@ def test_a_statement_is_superseded_by_its_own_agents_statements_only(
 ) -> None:
     own, other = pair
     tell(own, "I live in Lisbon.")
-    tell(other, "I live in Porto.", "I moved: I live in Braga now.", talk="c-9")
-    found = own.search("Where does Dana live?", agents=["sales"], max_results=20)
+    tell(
+        other, "I live in Porto.", "I moved: I live in Braga now.", talk="c-9"
+    )
+    found = own.search(
+        "Where does Dana live?", agents=["sales"], max_results=20
+    )
     current = {
         city: result.current
         for city in ("Lisbon", "Porto", "Braga")
@@ -372,7 +411,10 @@ def test_a_pinned_search_finds_that_users_records_of_every_agent(
     tell(other, "My dog is called Fido.", user="u-2", talk="c-3")
     found = own.search("dog", agents=["sales"], user_id="u-1")
     assert {result.user_id for result in found.results} == {"u-1"}
-    assert {result.agent_id for result in found.results} == {"support", "sales"}
+    assert {result.agent_id for result in found.results} == {
+        "support",
+        "sales",
+    }
 
 
 def test_after_forget_nothing_of_the_user_is_seen_by_others(
@@ -396,7 +438,9 @@ def test_forget_takes_the_user_out_of_the_agents_grants(
     told = other.forget(user="u-9", verify=True)
     assert told["verification"]["proved"]
     listed = other.share.list().granted
-    assert [(grant.to, grant.users) for grant in listed] == [("support", ("u-1",))]
+    assert [(grant.to, grant.users) for grant in listed] == [
+        ("support", ("u-1",))
+    ]
 
 
 def test_metadata_is_sought_in_each_agents_own_records(
@@ -429,7 +473,9 @@ def test_the_configuration_names_agents_that_a_search_reads_unless_it_names_othe
 @pytest.mark.parametrize(
     "names", ["../x", "a,,b", "a b", ",".join(map(str, range(21)))]
 )
-def test_names_of_agents_are_validated(names: str, pair: tuple[Memory, Memory]) -> None:
+def test_names_of_agents_are_validated(
+    names: str, pair: tuple[Memory, Memory]
+) -> None:
     own, _ = pair
     with pytest.raises(Rejected, match=r"search\.agents"):
         own.configure("agents.support.search.agents", names)
@@ -520,7 +566,9 @@ def test_the_page_searches_other_agents_and_links_only_to_its_own_records(
     page = shown(own, "search", q="What are the pets called?", agents="sales")
     assert "shared by <bdi>sales</bdi>" in page
     (mine, theirs) = own.search("pets called", agents=["sales"]).results
-    linked = {one.agent_id: f"/record/{one.id}" in page for one in (mine, theirs)}
+    linked = {
+        one.agent_id: f"/record/{one.id}" in page for one in (mine, theirs)
+    }
     assert linked == {"support": True, "sales": False}
 
 

@@ -9,7 +9,10 @@ import pytest
 
 from tests.support.internals import give_clock_and_files
 from varve.adapters.lance_cache.files import manifest_name
-from varve.adapters.lance_cache.version_watch import COARSEST_SECONDS, VersionWatch
+from varve.adapters.lance_cache.version_watch import (
+    COARSEST_SECONDS,
+    VersionWatch,
+)
 
 
 class Folder:
@@ -89,7 +92,9 @@ def test_a_folder_without_a_manifest_is_not_one_where_nothing_was_written(
     folder: Folder,
 ) -> None:
     folder.commit(1)
-    (folder.table / manifest_name(1)).rename(folder.table / "_versions" / "lost")
+    (folder.table / manifest_name(1)).rename(
+        folder.table / "_versions" / "lost"
+    )
     assert VersionWatch().newest(folder.path) is not None
 
 
@@ -97,7 +102,10 @@ def test_a_manifest_that_goes_while_it_is_looked_at_leaves_a_newer_one(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.commit(1)
-    first, newest = folder.table / manifest_name(1), VersionWatch().newest(folder.path)
+    first, newest = (
+        folder.table / manifest_name(1),
+        VersionWatch().newest(folder.path),
+    )
 
     def pruned(path: str) -> os.stat_result:
         if path == str(first) and first.exists():

@@ -18,7 +18,10 @@ SAME = [
     ("Ana Ruiz lives in Utrecht.", "Ana Ruiz: I live in Utrecht."),
     ("Ana Ruiz lives in Utrecht.", "Ana Ruiz lives in: Utrecht"),
     ("Ana Ruiz: I live in Utrecht.", "Ana Ruiz: I live in Utrecht now."),
-    ("Ana Ruiz is allergic to peanuts.", "Ana Ruiz: I am allergic to peanuts."),
+    (
+        "Ana Ruiz is allergic to peanuts.",
+        "Ana Ruiz: I am allergic to peanuts.",
+    ),
     ("user: I live in Utrecht.", "I live in Utrecht"),
     ("No, I don't eat meat.", "I don't eat meat."),
     ("I have two cats.", "I have 2 cats."),
@@ -31,8 +34,16 @@ DIFFERENT = [
     ("number", "The budget is $1,200.", "The budget is $1,300."),
     ("number", "The ticket is E-4711.", "The ticket is E-4712."),
     ("symbol", "Dana likes C#.", "Dana likes C++."),
-    ("symbol", "The hotel costs 90 € a night.", "The hotel costs 90 $ a night."),
-    ("date", "The oven was repaired on Monday.", "The oven was repaired on Tuesday."),
+    (
+        "symbol",
+        "The hotel costs 90 € a night.",
+        "The hotel costs 90 $ a night.",
+    ),
+    (
+        "date",
+        "The oven was repaired on Monday.",
+        "The oven was repaired on Tuesday.",
+    ),
     ("date", "The exam is in March.", "The exam is in May."),
     ("name", "Ana Ruiz lives in Utrecht.", "Ana Ruiz lives in Rotterdam."),
     ("name", "Dana reports to Marco.", "Marco reports to Dana."),
@@ -42,7 +53,11 @@ DIFFERENT = [
     ("negation", "Ich esse Fleisch.", "Ich esse kein Fleisch."),
     ("negation", "I drink coffee with milk.", "I drink coffee without milk."),
     ("condition", "Turn on the pump first.", "Turn off the pump first."),
-    ("condition", "Restart before the deployment.", "Restart after the deployment."),
+    (
+        "condition",
+        "Restart before the deployment.",
+        "Restart after the deployment.",
+    ),
     ("condition", "I am a nurse in Porto.", "I was a nurse in Porto."),
     ("condition", "I will take the job.", "I might take the job."),
     ("question", "I live in Utrecht.", "Do I live in Utrecht?"),
@@ -58,7 +73,9 @@ def say(text: str, **values: object) -> Saying:
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_sentences_that_say_the_same_are_one_statement(one: str, other: str) -> None:
+def test_sentences_that_say_the_same_are_one_statement(
+    one: str, other: str
+) -> None:
     assert same_statement(say(one), say(other))
     assert same_statement(say(other), say(one))
 
@@ -87,7 +104,9 @@ def test_a_relative_day_said_on_two_days_is_two_statements() -> None:
 
 def test_a_lasting_fact_said_on_two_days_is_one_statement() -> None:
     text = "Ana Ruiz has had the allergy since March 2019."
-    assert same_statement(say(text, day="2026-03-02"), say(text, day="2026-05-09"))
+    assert same_statement(
+        say(text, day="2026-03-02"), say(text, day="2026-05-09")
+    )
 
 
 def test_two_users_never_share_a_statement() -> None:
@@ -101,8 +120,12 @@ def test_two_users_never_share_a_statement() -> None:
 
 def test_a_brief_turn_and_its_fact_are_one_statement_in_any_words() -> None:
     message = frozenset([("c-1", "m-1")])
-    turn = say("Ana: moved the bakery yesterday, phew", messages=message, whole=True)
-    fact = say("Ana's shop changed its address on 2026-03-01.", messages=message)
+    turn = say(
+        "Ana: moved the bakery yesterday, phew", messages=message, whole=True
+    )
+    fact = say(
+        "Ana's shop changed its address on 2026-03-01.", messages=message
+    )
     assert same_statement(turn, fact)
     assert same_statement(fact, turn)
 
@@ -117,7 +140,9 @@ def test_two_facts_of_one_message_are_two_statements() -> None:
 def test_a_triple_and_the_fact_with_its_value_are_one_statement() -> None:
     message = frozenset([("c-1", "m-1")])
     triple = say("Ana lives in: Utrecht", messages=message, value="utrecht")
-    assert same_statement(triple, say("Ana moved to Utrecht.", messages=message))
+    assert same_statement(
+        triple, say("Ana moved to Utrecht.", messages=message)
+    )
     assert not same_statement(triple, say("Ana has a dog.", messages=message))
 
 

@@ -25,7 +25,9 @@ class Agent:
     """An agent that was talked to on so many days."""
 
     def __init__(self, days: int = 1, **config: Any) -> None:
-        self.sim = Simulation({"acme": WorkspaceConfig.model_validate(config)}, MONDAY)
+        self.sim = Simulation(
+            {"acme": WorkspaceConfig.model_validate(config)}, MONDAY
+        )
         for number in range(days):
             self.tell(MONDAY + number * DAY)
 
@@ -50,7 +52,9 @@ class Agent:
         self.sim.clock.now = at
         return self.sim.app.status(ACME)
 
-    def periods(self, at: datetime, grain: Grain = Grain.DAILY) -> dict[str, Any]:
+    def periods(
+        self, at: datetime, grain: Grain = Grain.DAILY
+    ) -> dict[str, Any]:
         return dict(self.status(at)["grains"][grain]["periods"])
 
 
@@ -58,7 +62,13 @@ def test_an_empty_memory_has_nothing_of_anything() -> None:
     status = Agent(days=0, plan="pro", timezone="Asia/Tokyo").status(MONDAY)
     assert (status["workspaceId"], status["agentId"]) == ("acme", "support")
     assert (status["plan"], status["timezone"]) == ("pro", "Asia/Tokyo")
-    nothing = {"records": 0, "bytes": 0, "model": None, "oldest": None, "newest": None}
+    nothing = {
+        "records": 0,
+        "bytes": 0,
+        "model": None,
+        "oldest": None,
+        "newest": None,
+    }
     none = {"periods": {"ready": 0, "due": [], "stale": [], "failed": []}}
     summaries = {str(grain): nothing | none for grain in list(Grain)[1:]}
     assert status["grains"] == {"working": nothing} | summaries
@@ -87,7 +97,10 @@ def test_bytes_are_those_of_the_agents_own_files() -> None:
         objects.put(f"vectordb/{owner}/daily/a", b"x" * size)
         objects.put(f"graphs/{owner}/facts.parquet", b"x" * (size + 1))
     status = agent.status(MONDAY)
-    assert (status["grains"]["daily"]["bytes"], status["graph"]["bytes"]) == (30, 31)
+    assert (status["grains"]["daily"]["bytes"], status["graph"]["bytes"]) == (
+        30,
+        31,
+    )
     assert status["timeline"]["bytes"] > 0
 
 
@@ -117,7 +130,12 @@ def test_a_closed_period_without_a_summary_is_due_and_with_one_ready() -> None:
         "failed": [],
     }
     agent.sim.plan(Grain.DAILY, at)
-    assert agent.periods(at) == {"ready": 2, "due": [], "stale": [], "failed": []}
+    assert agent.periods(at) == {
+        "ready": 2,
+        "due": [],
+        "stale": [],
+        "failed": [],
+    }
     assert agent.periods(at, Grain.WEEKLY) == {
         "ready": 0,
         "due": [],
@@ -167,8 +185,12 @@ def test_a_failed_period_is_told_with_its_reason_and_its_next_try() -> None:
 
 def test_periods_are_of_one_agent_alone() -> None:
     agent = Agent()
-    agent.sim.app.ledger.mark(Scope("acme", "sales"), [Period.parse("2026-03-02")], "a")
-    agent.sim.app.ledger.mark(Scope("acme", "sales"), [Period.parse("2026-03-01")], "a")
+    agent.sim.app.ledger.mark(
+        Scope("acme", "sales"), [Period.parse("2026-03-02")], "a"
+    )
+    agent.sim.app.ledger.mark(
+        Scope("acme", "sales"), [Period.parse("2026-03-01")], "a"
+    )
     assert agent.periods(MONDAY + DAY)["due"] == ["2026-03-02"]
 
 
@@ -178,8 +200,14 @@ def test_the_backlog_is_what_a_pass_has_yet_to_take() -> None:
     assert agent.status(at)["backlog"] == {"periods": 2, "cleanups": 0}
     agent.sim.plan(Grain.DAILY, at)
     assert agent.status(at)["backlog"] == {"periods": 0, "cleanups": 0}
-    assert agent.status(MONDAY + 4 * DAY)["backlog"] == {"periods": 0, "cleanups": 1}
-    assert agent.status(MONDAY + 8 * DAY)["backlog"] == {"periods": 1, "cleanups": 1}
+    assert agent.status(MONDAY + 4 * DAY)["backlog"] == {
+        "periods": 0,
+        "cleanups": 1,
+    }
+    assert agent.status(MONDAY + 8 * DAY)["backlog"] == {
+        "periods": 1,
+        "cleanups": 1,
+    }
 
 
 def test_an_interrupted_erasure_is_told() -> None:
@@ -189,7 +217,9 @@ def test_an_interrupted_erasure_is_told() -> None:
     add_to_plan(ACME, [left], objects=agent.sim.parts.objects)
     told = agent.status(MONDAY)
     assert told["rereads"] == 1
-    assert "INTERRUPTED: 1 conversation to read again" in "\n".join(format_status(told))
+    assert "INTERRUPTED: 1 conversation to read again" in "\n".join(
+        format_status(told)
+    )
 
 
 def test_the_last_erasure_is_told_with_its_receipt_and_its_proof() -> None:
@@ -198,7 +228,11 @@ def test_the_last_erasure_is_told_with_its_receipt_and_its_proof() -> None:
     proofs = ({"proved": True}, {"proved": False}, None)
     for number, proof in enumerate(proofs):
         at = MONDAY + number * DAY
-        body = {"forgottenAt": iso(at), "complete": True, "verification": proof}
+        body = {
+            "forgottenAt": iso(at),
+            "complete": True,
+            "verification": proof,
+        }
         key = receipts.put(ACME, at, body, objects=agent.sim.parts.objects)
         told = agent.status(at)["erasure"]
         assert told == {

@@ -31,7 +31,9 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     store = tmp_path_factory.mktemp("records")
     memory = Memory.open(store, now=NOW, environment={})
     first = [a_message(number) for number in range(12)]
-    later = [a_message(number, "2026-03-03T08:00:00Z") for number in range(20, 23)]
+    later = [
+        a_message(number, "2026-03-03T08:00:00Z") for number in range(20, 23)
+    ]
     memory.ingest(
         [
             {"conversationId": "c-1", "userId": "u-1", "messages": first},
@@ -58,7 +60,9 @@ def test_pages_give_each_record_once_though_many_have_one_time(
 ) -> None:
     whole = memory.list(memory_types=["turn"], limit=1_000)
     listed = [*pages(memory, limit, memory_types=["turn"])]
-    assert [id_ for page in listed for id_ in page] == [one.id for one in whole.records]
+    assert [id_ for page in listed for id_ in page] == [
+        one.id for one in whole.records
+    ]
     assert len(whole.records) == 15
     assert whole.next is None
     assert all(len(page) == limit for page in listed[:-1])
@@ -82,7 +86,9 @@ def test_each_filter_narrows_the_list(memory: Memory) -> None:
     turns = memory.list(user_id="u-2", memory_types=["turn"])
     assert {one.user_id for one in turns.records} == {"u-2"}
     assert len(turns.records) == 3
-    talk = memory.list(conversation_id="c-1", since="2026-03-02", until="2026-03-02")
+    talk = memory.list(
+        conversation_id="c-1", since="2026-03-02", until="2026-03-02"
+    )
     assert {one.conversation_id for one in talk.records} == {"c-1"}
     assert memory.list(until="2026-03-01").records == ()
 
@@ -99,7 +105,9 @@ def test_a_period_lists_its_summaries_or_the_records_of_a_named_grain(
     assert memory.list(period="2026-W10").records == ()
 
 
-def test_get_returns_what_list_showed_and_none_for_no_record(memory: Memory) -> None:
+def test_get_returns_what_list_showed_and_none_for_no_record(
+    memory: Memory,
+) -> None:
     listed = memory.list(limit=1).records[0]
     assert memory.get(listed.id) == listed
     assert memory.get("turn-of-nothing") is None

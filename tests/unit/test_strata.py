@@ -42,14 +42,22 @@ def test_amounts_add_up_to_the_year() -> None:
     other = Period.parse("2026-03-12")
     found = strata({DAY: Kept(turns=3, facts=1), other: Kept(turns=2)})
     (year,) = found.years
-    assert (year.period.label, year.turns, year.facts, year.amount) == ("2026", 5, 1, 6)
+    assert (year.period.label, year.turns, year.facts, year.amount) == (
+        "2026",
+        5,
+        1,
+        6,
+    )
     month = Period.parse("2026-03")
     assert [one.period.label for one in found.children(month)] == [
         "2026-W10",
         "2026-W11",
     ]
     assert [one.amount for one in found.children(month)] == [4, 2]
-    assert [one.period.label for one in found.days] == ["2026-03-02", "2026-03-12"]
+    assert [one.period.label for one in found.days] == [
+        "2026-03-02",
+        "2026-03-12",
+    ]
 
 
 def test_the_sources_of_a_summary_tell_the_amount_of_expired_records() -> None:
@@ -99,7 +107,9 @@ def test_a_week_waits_for_its_days() -> None:
 
 def test_a_period_beyond_its_limit_has_expired() -> None:
     later = datetime(2026, 12, 1, tzinfo=UTC)
-    found = strata({DAY: Kept(), WEEK: Kept(summaries=1, sources=1)}, now=later)
+    found = strata(
+        {DAY: Kept(), WEEK: Kept(summaries=1, sources=1)}, now=later
+    )
     assert condition(found, DAY) is Condition.EXPIRED
     assert condition(found, WEEK) is Condition.READY
 

@@ -13,7 +13,11 @@ from varve.domain.conversation import Message, owner_of_each
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected
 from varve.domain.record import Record
-from varve.domain.summary import agent_summary_id, key_facts_from_json, summary_id
+from varve.domain.summary import (
+    agent_summary_id,
+    key_facts_from_json,
+    summary_id,
+)
 from varve.domain.workspace import WorkspaceConfig
 from varve.usecases.erasure import tombstones
 from varve.usecases.summarize import SummaryOutcome
@@ -49,7 +53,9 @@ def say(agent: Agent, *said: tuple[str, str | None]) -> list[Record]:
     turns: list[Record] = []
     for number, (words, user_id) in enumerate(said):
         at = MORNING + timedelta(minutes=number)
-        message = Message(role="user", content=words, id=f"m{number}", userId=user_id)
+        message = Message(
+            role="user", content=words, id=f"m{number}", userId=user_id
+        )
         messages.append(Said(message, at, number))
         turns.append(turn(f"{user_id}: {words}", at=at, user_id=user_id))
     keep(messages, ACME, "c-1", agent.config.zone, objects=agent.objects)
@@ -119,13 +125,23 @@ def test_an_answer_belongs_to_the_user_that_it_answers() -> None:
         ("assistant", "u-b", "u-a"),
         ("tool", None, None),
     ]
-    assert owner_of_each(said) == ["u-a", "u-b", "u-b", "u-a", "u-a", "u-b", "u-a"]
+    assert owner_of_each(said) == [
+        "u-a",
+        "u-b",
+        "u-b",
+        "u-a",
+        "u-a",
+        "u-b",
+        "u-a",
+    ]
 
 
 # Failures, and many users.
 
 
-def test_a_users_failure_keeps_no_other_user_and_the_period_stays_due() -> None:
+def test_a_users_failure_keeps_no_other_user_and_the_period_stays_due() -> (
+    None
+):
     agent = told(PORTO, BREMEN)
     failing = Failing(agent.summarizer, Rejected("model reply", "is blank"), 1)
     assert agent.sum_up(summarizer=failing) is SummaryOutcome.FAILED
@@ -141,11 +157,14 @@ def test_a_users_failure_keeps_no_other_user_and_the_period_stays_due() -> None:
 
 def crowd(count: int, words: int) -> list[Record]:
     return [
-        a_record(f"{n} " + "tea " * words, user_id=f"u-{n:04}") for n in range(count)
+        a_record(f"{n} " + "tea " * words, user_id=f"u-{n:04}")
+        for n in range(count)
     ]
 
 
-def test_many_users_are_summarized_in_parts_and_settled_with_the_last() -> None:
+def test_many_users_are_summarized_in_parts_and_settled_with_the_last() -> (
+    None
+):
     agent = told(*crowd(5, words=300))
     parts = []
     done = agent.run(most_calls=2)
@@ -172,11 +191,16 @@ def test_words_that_come_between_two_parts_keep_the_period_due() -> None:
     assert not agent.is_due()
 
 
-def test_a_failure_in_an_early_part_keeps_the_period_due_after_the_last() -> None:
+def test_a_failure_in_an_early_part_keeps_the_period_due_after_the_last() -> (
+    None
+):
     agent = told(*crowd(4, words=300))
     failing = Failing(agent.summarizer, Rejected("model reply", "is blank"), 1)
     first = agent.run(most_calls=2, summarizer=failing)
-    assert agent.run(most_calls=2, part=first.rest, summarizer=failing).rest is None
+    assert (
+        agent.run(most_calls=2, part=first.rest, summarizer=failing).rest
+        is None
+    )
     assert len(by_user(agent)) == 3
     assert agent.is_due()
     assert agent.ledger.failures(DAY)[ACME].attempts == 1
@@ -188,7 +212,9 @@ def test_users_with_few_words_take_no_place_among_the_model_calls() -> None:
     assert len(by_user(agent)) == 9
 
 
-def test_a_summary_of_something_forgotten_meanwhile_leaves_the_period_due() -> None:
+def test_a_summary_of_something_forgotten_meanwhile_leaves_the_period_due() -> (
+    None
+):
     agent = told(PORTO, BREMEN)
     agent.sum_up(commit=False)
     barred = Tombstones("key").with_subject(
@@ -215,7 +241,9 @@ def test_a_summary_of_several_users_is_replaced_by_each_users_own_when_next_due(
         "u-b": summary_id(DAY, "u-b"),
     }
     for task in agent.summarizer.tasks:
-        assert "somewhere" not in " ".join(source.text for source in task.sources)
+        assert "somewhere" not in " ".join(
+            source.text for source in task.sources
+        )
     assert not agent.is_due()
 
 

@@ -16,7 +16,16 @@ from tests.support.builders import (
     WordEmbedder,
     a_record,
 )
-from tests.support.summarized import DAY, NOW, PYRAMID, WEEK, Agent, Saying, told, turn
+from tests.support.summarized import (
+    DAY,
+    NOW,
+    PYRAMID,
+    WEEK,
+    Agent,
+    Saying,
+    told,
+    turn,
+)
 from tests.support.usecase_drivers import run_gather
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
@@ -56,12 +65,19 @@ def test_invariant_5_a_period_has_one_summary_with_an_id_of_its_own() -> None:
     assert agent.sum_up() is SummaryOutcome.BUILT
     assert agent.summary().id == summary_id(DAY, "u-42")
     periods = [*PYRAMID, DAY.next()]
-    ids = {summary_id(one, user) for one in periods for user in ("u-42", "u-1", None)}
+    ids = {
+        summary_id(one, user)
+        for one in periods
+        for user in ("u-42", "u-1", None)
+    }
     assert len(ids | {agent_summary_id(one) for one in periods}) == 24
 
 
 def test_a_summary_says_what_it_is_of_and_from() -> None:
-    facts = [a_record("Dana likes tea."), turn(at=MORNING + timedelta(minutes=1))]
+    facts = [
+        a_record("Dana likes tea."),
+        turn(at=MORNING + timedelta(minutes=1)),
+    ]
     agent = told(*facts)
     summarizer = Saying(
         "A day.", people=("Dana",), topics=("tea",), open_questions=("Why?",)
@@ -79,7 +95,9 @@ def test_a_summary_says_what_it_is_of_and_from() -> None:
         ("Why?",),
     )
     assert made.source_ids == tuple(fact.id for fact in facts)
-    assert made.source_fingerprints == tuple(fact.fingerprint[:16] for fact in facts)
+    assert made.source_fingerprints == tuple(
+        fact.fingerprint[:16] for fact in facts
+    )
     assert made.event_time == datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
@@ -90,7 +108,10 @@ def test_the_middle_of_a_local_day_is_a_local_time() -> None:
 
 
 def test_sources_come_oldest_first_with_their_times() -> None:
-    late, early = a_record("late", at=MORNING + timedelta(hours=2)), a_record("early")
+    late, early = (
+        a_record("late", at=MORNING + timedelta(hours=2)),
+        a_record("early"),
+    )
     agent = told(late, early)
     agent.sum_up()
     (task,) = agent.summarizer.tasks
@@ -129,7 +150,11 @@ def test_unchanged_sources_ask_no_model_and_write_nothing() -> None:
     assert agent.is_due()
     before = agent.summary()
     assert agent.sum_up(commit=False) is SummaryOutcome.UNCHANGED
-    assert (len(agent.summarizer.tasks), agent.queue.sent, agent.summary()) == (
+    assert (
+        len(agent.summarizer.tasks),
+        agent.queue.sent,
+        agent.summary(),
+    ) == (
         1,
         [],
         before,
@@ -146,9 +171,13 @@ def test_a_period_with_nothing_below_is_settled_without_a_summary() -> None:
 
 
 @pytest.mark.parametrize(
-    "also", [{}, {"id": "fact-1"}], ids=["a new source", "a known one in other words"]
+    "also",
+    [{}, {"id": "fact-1"}],
+    ids=["a new source", "a known one in other words"],
 )
-def test_a_changed_source_builds_the_summary_anew(also: dict[str, str]) -> None:
+def test_a_changed_source_builds_the_summary_anew(
+    also: dict[str, str],
+) -> None:
     agent = told(a_record("Dana lives in Porto.", id="fact-1"))
     agent.sum_up()
     before = agent.summary()
@@ -161,7 +190,9 @@ def test_a_changed_source_builds_the_summary_anew(also: dict[str, str]) -> None:
     }
 
 
-def test_of_words_taken_back_before_their_time_was_over_no_summary_keeps_any() -> None:
+def test_of_words_taken_back_before_their_time_was_over_no_summary_keeps_any() -> (
+    None
+):
     agent = Agent()
     for home in ("Porto", "Lisbon"):
         agent.tell(a_record(f"Dana lives in {home}.", id="fact-1"))
@@ -169,10 +200,15 @@ def test_of_words_taken_back_before_their_time_was_over_no_summary_keeps_any() -
         agent.sum_up(WEEK, now=MORNING + timedelta(days=8))
     for period in (DAY, WEEK):
         made = agent.summary(period)
-        assert [fact.content for fact in key_facts_from_json(made.key_facts)] == [
-            "Dana lives in Lisbon."
-        ]
-    assert [len(task.sources) for task in agent.summarizer.tasks] == [1, 1, 1, 1]
+        assert [
+            fact.content for fact in key_facts_from_json(made.key_facts)
+        ] == ["Dana lives in Lisbon."]
+    assert [len(task.sources) for task in agent.summarizer.tasks] == [
+        1,
+        1,
+        1,
+        1,
+    ]
 
 
 def test_what_is_written_while_it_is_being_made_keeps_the_period_due() -> None:
@@ -212,7 +248,9 @@ def test_marks_go_only_when_the_summary_is_written_and_then_the_period_above_is_
     assert (agent.is_due(), agent.is_due(WEEK)) == (False, True)
 
 
-def test_invariant_2_a_delivery_repeated_before_the_write_changes_nothing() -> None:
+def test_invariant_2_a_delivery_repeated_before_the_write_changes_nothing() -> (
+    None
+):
     once, twice = told(), told()
     once.sum_up()
     for _ in range(2):
@@ -258,9 +296,15 @@ def test_a_late_source_is_summed_up_with_the_summary_that_alone_knows_the_lost_o
     agent.tell(late)
     assert agent.sum_up() is SummaryOutcome.BUILT
     (task,) = agent.summarizer.tasks
-    assert [source.text for source in task.sources] == ["She moved.", "Dana likes tea."]
+    assert [source.text for source in task.sources] == [
+        "She moved.",
+        "Dana likes tea.",
+    ]
     made = agent.summary()
-    assert set(made.source_ids) == {a_record("Dana lives in Porto.").id, late.id}
+    assert set(made.source_ids) == {
+        a_record("Dana lives in Porto.").id,
+        late.id,
+    }
     assert len(made.source_fingerprints) == 2
     assert {fact.content for fact in key_facts_from_json(made.key_facts)} == {
         "Dana lives in Porto.",
@@ -305,7 +349,10 @@ def test_a_stale_listing_of_what_is_summed_up_builds_nothing_and_settles_nothing
 def test_key_facts_survive_to_the_year_word_for_word() -> None:
     agent = told(a_record("Dana's ticket is KX-4471.", importance=0.9), turn())
     for period in PYRAMID:
-        assert agent.sum_up(period, Saying("Nothing much.")) is SummaryOutcome.BUILT
+        assert (
+            agent.sum_up(period, Saying("Nothing much."))
+            is SummaryOutcome.BUILT
+        )
     year = agent.summary(PYRAMID[-1])
     assert (
         year.content
@@ -319,10 +366,14 @@ def test_key_facts_survive_to_the_year_word_for_word() -> None:
     )
 
 
-def test_key_facts_are_the_most_important_and_the_same_through_every_grain() -> None:
+def test_key_facts_are_the_most_important_and_the_same_through_every_grain() -> (
+    None
+):
     facts = [
         a_record(
-            f"fact {i}", at=MORNING + timedelta(days=i), importance=(i * 37 % 50) / 100
+            f"fact {i}",
+            at=MORNING + timedelta(days=i),
+            importance=(i * 37 % 50) / 100,
         )
         for i in range(50)
     ]
@@ -330,14 +381,16 @@ def test_key_facts_are_the_most_important_and_the_same_through_every_grain() -> 
     for grain in SUMMARY_GRAINS:
         for day in facts:
             agent.sum_up(
-                Period.of(day.event_time, grain, agent.config.zone), Saying("-")
+                Period.of(day.event_time, grain, agent.config.zone),
+                Saying("-"),
             )
     best = sorted(facts, key=lambda f: -f.importance)
     year = agent.summary(PYRAMID[-1])
     kept = {fact.id for fact in key_facts_from_json(year.key_facts)}
     assert KEY_FACTS == len(kept) == 12
     assert (
-        min(f.importance for f in facts if f.id in kept) >= best[KEY_FACTS].importance
+        min(f.importance for f in facts if f.id in kept)
+        >= best[KEY_FACTS].importance
     )
 
 
@@ -372,7 +425,9 @@ def test_gathering_reads_a_fact_told_twice_once() -> None:
         a_record("Dana likes tea."),
         a_record("Dana  likes Tea.", at=MORNING + timedelta(hours=1)),
     )
-    found = run_gather(ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records)
+    found = run_gather(
+        ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records
+    )
     assert [len(one.key_facts) for one in found.users] == [1]
 
 
@@ -382,14 +437,17 @@ def test_gathering_reads_a_fact_told_twice_once() -> None:
 @pytest.mark.parametrize("period", PYRAMID, ids=str)
 def test_text_and_key_facts_together_keep_the_budget(period: Period) -> None:
     facts = [
-        a_record(f"{i} " + "tea " * 60, importance=0.5 + i / 100) for i in range(40)
+        a_record(f"{i} " + "tea " * 60, importance=0.5 + i / 100)
+        for i in range(40)
     ]
     agent = told(*facts)
     for below in PYRAMID[: PYRAMID.index(period) + 1]:
         agent.sum_up(below, Wordy())
     made = agent.summary(period)
     assert "Key facts:" in made.content
-    assert 0.8 < estimated_tokens(made.content) / BUDGET_TOKENS[period.grain] <= 1
+    assert (
+        0.8 < estimated_tokens(made.content) / BUDGET_TOKENS[period.grain] <= 1
+    )
 
 
 class Wordy:
@@ -405,7 +463,8 @@ class Wordy:
 
 
 @pytest.mark.parametrize(
-    "error", [Retryable("model: overloaded"), Rejected("model reply", "is blank")]
+    "error",
+    [Retryable("model: overloaded"), Rejected("model reply", "is blank")],
 )
 def test_a_failing_model_is_noted_with_its_reason_and_the_period_stays_due(
     error: Exception,
@@ -436,7 +495,9 @@ def test_a_period_that_fails_for_the_fifth_time_is_given_up_and_built_all_the_sa
     None
 ):
     agent = told()
-    failing = Failing(agent.summarizer, Retryable("model: overloaded"), *range(1, 7))
+    failing = Failing(
+        agent.summarizer, Retryable("model: overloaded"), *range(1, 7)
+    )
     outcomes = [agent.sum_up(summarizer=failing) for _ in range(7)]
     assert outcomes == [
         *[SummaryOutcome.FAILED] * 4,
@@ -460,7 +521,8 @@ def test_a_repeated_delivery_that_fails_leaves_no_failure_once_the_first_is_writ
     agent = told()
     agent.sum_up(commit=False)
     agent.sum_up(
-        summarizer=Failing(agent.summarizer, Retryable("model: down"), 1), commit=False
+        summarizer=Failing(agent.summarizer, Retryable("model: down"), 1),
+        commit=False,
     )
     assert agent.objects.get(failed_key(ACME, DAY))
     agent.commit()
@@ -471,7 +533,9 @@ def test_a_wrong_setting_is_the_operators_business_and_no_failure_of_the_period(
     None
 ):
     agent = told()
-    failing = Failing(agent.summarizer, Misconfigured("OPENAI_API_KEY: is not set"), 1)
+    failing = Failing(
+        agent.summarizer, Misconfigured("OPENAI_API_KEY: is not set"), 1
+    )
     with pytest.raises(Misconfigured):
         agent.sum_up(summarizer=failing)
     assert agent.ledger.failures(DAY) == {}
@@ -492,12 +556,16 @@ def test_a_written_summary_notes_when_it_and_what_it_sums_up_expire() -> None:
     }
 
 
-def test_records_that_come_back_after_their_time_are_noted_for_cleanup_again() -> None:
+def test_records_that_come_back_after_their_time_are_noted_for_cleanup_again() -> (
+    None
+):
     """A message delivered once more when its day had long been cleaned up."""
     agent = told()
     agent.sum_up()
     agent.lose(Period(Grain.WORKING, DAY.label))
-    agent.objects.delete([info.key for info in agent.objects.list("ledger/expiry")])
+    agent.objects.delete(
+        [info.key for info in agent.objects.list("ledger/expiry")]
+    )
     agent.tell(a_record())
     assert agent.sum_up() is SummaryOutcome.UNCHANGED
     assert ACME in agent.ledger.expiring(datetime(2026, 3, 5, tzinfo=UTC))

@@ -37,11 +37,15 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def first(memory: Memory, question: str) -> str:
-    return memory.search(question, user_id="u-42", now=LATER).results[0].content
+    return (
+        memory.search(question, user_id="u-42", now=LATER).results[0].content
+    )
 
 
 def find_turn(memory: Memory) -> str:
-    results = memory.search("where does Dana live?", memory_types=["turn"]).results
+    results = memory.search(
+        "where does Dana live?", memory_types=["turn"]
+    ).results
     return next(result.id for result in results if "Lisbon" in result.content)
 
 
@@ -62,7 +66,9 @@ def test_an_empty_statement_is_refused(memory: Memory) -> None:
         memory.remember("  ")
 
 
-def test_a_correction_answers_and_marks_what_it_corrects(memory: Memory) -> None:
+def test_a_correction_answers_and_marks_what_it_corrects(
+    memory: Memory,
+) -> None:
     memory.correct(find_turn(memory), "Dana lives in Porto")
     results = memory.search(
         "where does Dana live?", include_superseded=True, now=LATER
@@ -83,7 +89,9 @@ def test_a_corrected_statement_leaves_an_answer_about_the_present(
     assert not any("Lisbon" in result.content for result in results)
 
 
-def test_a_corrected_fact_leaves_context_profile_and_graph(memory: Memory) -> None:
+def test_a_corrected_fact_leaves_context_profile_and_graph(
+    memory: Memory,
+) -> None:
     memory.correct(find_turn(memory), "Dana lives in Porto")
     block = memory.context("Where do I live?", user_id="u-42", now=LATER).text
     assert "Porto" in block
@@ -94,14 +102,20 @@ def test_a_corrected_fact_leaves_context_profile_and_graph(memory: Memory) -> No
     assert "Lisbon" not in json.dumps(held)
 
 
-def test_correcting_again_in_the_same_words_changes_nothing(memory: Memory) -> None:
+def test_correcting_again_in_the_same_words_changes_nothing(
+    memory: Memory,
+) -> None:
     turn = find_turn(memory)
     memory.correct(turn, "Dana lives in Porto")
-    before = memory.search("where does Dana live?", now=LATER).to_dict()["results"]
+    before = memory.search("where does Dana live?", now=LATER).to_dict()[
+        "results"
+    ]
     again = memory.correct(turn, "Dana lives in Porto", now=LATER)
     assert again.stored is not None
     assert again.stored.messages == 0
-    after = memory.search("where does Dana live?", now=LATER).to_dict()["results"]
+    after = memory.search("where does Dana live?", now=LATER).to_dict()[
+        "results"
+    ]
     assert after == before
 
 
@@ -118,11 +132,15 @@ def test_an_unknown_record_cannot_be_corrected(memory: Memory) -> None:
         memory.correct("turn-0", "Dana lives in Porto")
 
 
-def test_forgetting_a_correction_restores_what_it_corrected(memory: Memory) -> None:
+def test_forgetting_a_correction_restores_what_it_corrected(
+    memory: Memory,
+) -> None:
     memory.correct(find_turn(memory), "Dana lives in Porto")
     (correction,) = [
         result.conversation_id
-        for result in memory.search("Porto", memory_types=["turn"], now=LATER).results
+        for result in memory.search(
+            "Porto", memory_types=["turn"], now=LATER
+        ).results
         if "Porto" in result.content
     ]
     memory.forget(conversation=correction)
@@ -131,19 +149,25 @@ def test_forgetting_a_correction_restores_what_it_corrected(memory: Memory) -> N
     assert results[0].current
 
 
-def test_a_change_of_the_graph_reaches_search_and_context(memory: Memory) -> None:
+def test_a_change_of_the_graph_reaches_search_and_context(
+    memory: Memory,
+) -> None:
     home = {"source_id": "Dana", "label": "lives_in", "target_id": "Porto"}
     with memory.graph as graph:
         graph.update_facts([home])
     results = memory.search("where does Dana live?", now=LATER).results
     assert "Porto" in results[0].content
     assert not any(one.current for one in results if "Lisbon" in one.content)
-    block = memory.context("Where does Dana live?", user_id="u-42", now=LATER).text
+    block = memory.context(
+        "Where does Dana live?", user_id="u-42", now=LATER
+    ).text
     assert "Porto" in block
     assert "Lisbon" not in block
 
 
-def test_a_change_of_the_profile_reaches_search_and_context(memory: Memory) -> None:
+def test_a_change_of_the_profile_reaches_search_and_context(
+    memory: Memory,
+) -> None:
     memory.set_profile("location", "Porto", user_id="u-42")
     results = memory.search("where does Dana live?", now=LATER).results
     assert "Porto" in results[0].content

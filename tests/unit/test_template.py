@@ -51,7 +51,11 @@ UNDELIVERED = "ScheduleDeadLetterQueue"
 SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
 HOURLY = "cron(10 * * * ? *)"
 SCHEDULES = {
-    "SummarizeFunctionDaily": ("SummarizeFunction", {"grain": "daily"}, HOURLY),
+    "SummarizeFunctionDaily": (
+        "SummarizeFunction",
+        {"grain": "daily"},
+        HOURLY,
+    ),
     "SummarizeFunctionWeekly": (
         "SummarizeFunction",
         {"grain": "weekly"},
@@ -139,8 +143,19 @@ def findings(
     """cfn-lint's findings on the expanded template; in the SAM source it does not see what SAM adds."""
     path = tmp_path_factory.mktemp("template") / "template.json"
     path.write_text(json.dumps(stack))
-    lint = shutil.which("cfn-lint", path=str(Path(sys.executable).parent)) or "cfn-lint"
-    command = [lint, "--format", "json", "--regions", "us-east-1", "--", str(path)]
+    lint = (
+        shutil.which("cfn-lint", path=str(Path(sys.executable).parent))
+        or "cfn-lint"
+    )
+    command = [
+        lint,
+        "--format",
+        "json",
+        "--regions",
+        "us-east-1",
+        "--",
+        str(path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
     found: list[Properties] = json.loads(done.stdout)
@@ -166,7 +181,9 @@ def test_the_expanded_template_is_the_recorded_one(
 
 def test_sam_cli_is_told_to_read_the_loops() -> None:
     # Without it, `sam build` fails on the first Fn::ForEach.
-    defaults = tomllib.loads((ROOT / "samconfig.toml").read_text("utf-8"))["default"]
+    defaults = tomllib.loads((ROOT / "samconfig.toml").read_text("utf-8"))[
+        "default"
+    ]
     assert defaults["global"]["parameters"]["language_extensions"] is True
 
 
@@ -194,7 +211,10 @@ def test_all_functions_run_one_image_with_a_command_each(
 ) -> None:
     built = sam.functions(source)
     assert tuple(built) == FUNCTIONS
-    assert len({json.dumps(function["Metadata"]) for function in built.values()}) == 1
+    assert (
+        len({json.dumps(function["Metadata"]) for function in built.values()})
+        == 1
+    )
     assert {
         it["Properties"]["PackageType"] for it in sam.functions(stack).values()
     } == {"Image"}
@@ -213,7 +233,10 @@ def test_every_command_names_an_existing_handler(
     module, handler = command.rsplit(".", 1)
     file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
     assert file.is_file()
-    assert f"def {handler}(" in file.read_text() or f"{handler} = " in file.read_text()
+    assert (
+        f"def {handler}(" in file.read_text()
+        or f"{handler} = " in file.read_text()
+    )
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -241,7 +264,9 @@ def test_the_nightly_functions_get_the_variables_they_need_and_no_more(
     stack: sam.Template, name: str, given: str
 ) -> None:
     own = {
-        name for name in _variables(stack, name) if not name.startswith("POWERTOOLS_")
+        name
+        for name in _variables(stack, name)
+        if not name.startswith("POWERTOOLS_")
     }
     assert own == set(given.split())
 
@@ -251,7 +276,9 @@ def test_every_function_that_filters_texts_gets_the_privacy_mode(
 ) -> None:
     assert stack["Parameters"]["PrivacyMode"]["Default"] == "redact"
     given = {
-        name for name in FUNCTIONS if "VARVE_PRIVACY_MODE" in _variables(stack, name)
+        name
+        for name in FUNCTIONS
+        if "VARVE_PRIVACY_MODE" in _variables(stack, name)
     }
     assert given == {*FUNCTIONS} - {"WriteFunction", "CleanupFunction"}
 
@@ -261,13 +288,15 @@ def test_the_image_build_fails_if_a_handler_does_not_import(
 ) -> None:
     steps = (ROOT / "Dockerfile").read_text()
     for name in FUNCTIONS:
-        module, _, _ = _function(stack, name)["ImageConfig"]["Command"][0].rpartition(
-            "."
-        )
+        module, _, _ = _function(stack, name)["ImageConfig"]["Command"][
+            0
+        ].rpartition(".")
         assert f'python3 -c "import {module}"' in steps
 
 
-def test_functions_that_call_no_model_get_no_api_key(stack: sam.Template) -> None:
+def test_functions_that_call_no_model_get_no_api_key(
+    stack: sam.Template,
+) -> None:
     for name in ("IngestFunction", "CleanupFunction"):
         assert "VARVE_API_KEY_SECRET" not in _variables(stack, name)
         assert "ApiKeySecretArn" not in json.dumps(_role(stack, name))
@@ -277,7 +306,9 @@ def test_only_functions_that_filter_or_embed_text_may_read_workspace_keys(
     stack: sam.Template,
 ) -> None:
     reading = {
-        name for name in FUNCTIONS if "secret:varve/*" in json.dumps(_role(stack, name))
+        name
+        for name in FUNCTIONS
+        if "secret:varve/*" in json.dumps(_role(stack, name))
     }
     filtering = {
         "IngestFunction",
@@ -290,7 +321,9 @@ def test_only_functions_that_filter_or_embed_text_may_read_workspace_keys(
 
 
 @pytest.mark.parametrize("name", ["SearchFunction", "McpFunction"])
-def test_search_calls_no_language_model(stack: sam.Template, name: str) -> None:
+def test_search_calls_no_language_model(
+    stack: sam.Template, name: str
+) -> None:
     assert "VARVE_LLM" not in _variables(stack, name)
 
 
@@ -300,7 +333,9 @@ def test_only_signed_requests_reach_mcp(stack: sam.Template) -> None:
     assert url["AuthType"] == "AWS_IAM"
     assert "Cors" not in url
     permissions = sam.of_type(stack, "AWS::Lambda::Permission").values()
-    assert {"Ref": "McpFunction"} not in [it["FunctionName"] for it in permissions]
+    assert {"Ref": "McpFunction"} not in [
+        it["FunctionName"] for it in permissions
+    ]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -308,9 +343,9 @@ def test_every_function_writes_to_a_log_group_with_retention(
     stack: sam.Template, name: str
 ) -> None:
     group = _function(stack, name)["LoggingConfig"]["LogGroup"]["Ref"]
-    assert sam.of_type(stack, "AWS::Logs::LogGroup")[group]["RetentionInDays"] == {
-        "Ref": "LogRetentionDays"
-    }
+    assert sam.of_type(stack, "AWS::Logs::LogGroup")[group][
+        "RetentionInDays"
+    ] == {"Ref": "LogRetentionDays"}
 
 
 # ---- queues
@@ -338,13 +373,14 @@ def test_deduplication_ids_come_from_the_code_not_from_sqs(
 
 
 def test_queues_are_encrypted(stack: sam.Template) -> None:
-    assert {queue["SqsManagedSseEnabled"] for queue in _queues(stack).values()} == {
-        True
-    }
+    assert {
+        queue["SqsManagedSseEnabled"] for queue in _queues(stack).values()
+    } == {True}
 
 
 @pytest.mark.parametrize(
-    ("queue", "receives"), [("IngestQueue", 5), ("WriteQueue", 10), ("WorkQueue", 5)]
+    ("queue", "receives"),
+    [("IngestQueue", 5), ("WriteQueue", 10), ("WorkQueue", 5)],
 )
 def test_a_message_that_keeps_failing_goes_to_its_queues_dead_letters(
     stack: sam.Template, queue: str, receives: int
@@ -392,9 +428,9 @@ def test_a_payload_outlives_every_message_that_may_refer_to_it(
 
 def test_only_payloads_expire_by_a_bucket_rule(stack: sam.Template) -> None:
     rules = _bucket(stack)["LifecycleConfiguration"]["Rules"]
-    assert {rule.get("Prefix") for rule in rules if "ExpirationInDays" in rule} == {
-        "memory/payloads/"
-    }
+    assert {
+        rule.get("Prefix") for rule in rules if "ExpirationInDays" in rule
+    } == {"memory/payloads/"}
 
 
 def test_visibility_is_at_least_six_times_the_functions_timeout(
@@ -423,13 +459,19 @@ def test_a_batch_reports_its_failures_one_by_one(
     assert mapping["FunctionName"] == {"Ref": function}
     assert mapping["BatchSize"] == size
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert mapping["ScalingConfig"]["MaximumConcurrency"]["Ref"].startswith("Max")
+    assert mapping["ScalingConfig"]["MaximumConcurrency"]["Ref"].startswith(
+        "Max"
+    )
 
 
-def test_no_event_source_waits_for_a_batch_to_fill(stack: sam.Template) -> None:
+def test_no_event_source_waits_for_a_batch_to_fill(
+    stack: sam.Template,
+) -> None:
     # FIFO queues do not support a batching window, and neither SAM nor cfn-lint says so.
     assert len(_mappings(stack)) == len(QUEUES)
-    assert not [it for it in _mappings(stack) if "MaximumBatchingWindowInSeconds" in it]
+    assert not [
+        it for it in _mappings(stack) if "MaximumBatchingWindowInSeconds" in it
+    ]
 
 
 # ---- schedules
@@ -448,7 +490,9 @@ def test_there_is_a_schedule_for_each_grain_and_one_each_for_cleanup_and_lessons
     }
     assert found == SCHEDULES
     grains = [
-        passed["grain"] for _, passed, _ in SCHEDULES.values() if "grain" in passed
+        passed["grain"]
+        for _, passed, _ in SCHEDULES.values()
+        if "grain" in passed
     ]
     assert grains == [str(grain) for grain in SUMMARY_GRAINS]
 
@@ -458,7 +502,8 @@ def test_a_schedule_passes_the_scheduled_time_to_its_function(
 ) -> None:
     for schedule in _schedules(stack).values():
         assert (
-            json.loads(schedule["Target"]["Input"])["scheduledTime"] == SCHEDULED_TIME
+            json.loads(schedule["Target"]["Input"])["scheduledTime"]
+            == SCHEDULED_TIME
         )
 
 
@@ -480,7 +525,9 @@ def test_an_invocation_that_fails_is_retried_then_dead_lettered(
 ) -> None:
     for schedule in _schedules(stack).values():
         assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] > 0
-        assert schedule["Target"]["DeadLetterConfig"] == {"Arn": _arn_of(UNDELIVERED)}
+        assert schedule["Target"]["DeadLetterConfig"] == {
+            "Arn": _arn_of(UNDELIVERED)
+        }
     # EventBridge Scheduler refuses a FIFO queue, and neither SAM nor cfn-lint says so.
     undelivered = _queues(stack)[UNDELIVERED]
     assert "FifoQueue" not in undelivered
@@ -492,7 +539,9 @@ def test_a_schedules_role_invokes_its_own_function_and_nothing_else(
     stack: sam.Template, name: str
 ) -> None:
     target = _schedules(stack)[name]["Target"]
-    role = sam.of_type(stack, "AWS::IAM::Role")[target["RoleArn"]["Fn::GetAtt"][0]]
+    role = sam.of_type(stack, "AWS::IAM::Role")[
+        target["RoleArn"]["Fn::GetAtt"][0]
+    ]
     (trusted,) = role["AssumeRolePolicyDocument"]["Statement"]
     assert trusted["Principal"] == {"Service": "scheduler.amazonaws.com"}
     assert trusted["Condition"] == {
@@ -500,7 +549,8 @@ def test_a_schedules_role_invokes_its_own_function_and_nothing_else(
     }
     (policy,) = role["Policies"]
     granted = [
-        (it["Action"], it["Resource"]) for it in policy["PolicyDocument"]["Statement"]
+        (it["Action"], it["Resource"])
+        for it in policy["PolicyDocument"]["Statement"]
     ]
     assert granted == [
         ("lambda:InvokeFunction", target["Arn"]),
@@ -515,7 +565,11 @@ def test_there_is_a_sample_event_for_each_schedule(
     schedule = _schedules(stack)[name]
     function, passed, _ = SCHEDULES[name]
     case = passed.get("grain", passed.get("task", "nightly"))
-    file = ROOT / "events" / f"{function.removesuffix('Function').lower()}.{case}.json"
+    file = (
+        ROOT
+        / "events"
+        / f"{function.removesuffix('Function').lower()}.{case}.json"
+    )
     sample = json.loads(file.read_text())
     at = parse_instant(sample["scheduledTime"])
     assert {**sample, "scheduledTime": SCHEDULED_TIME} == json.loads(
@@ -538,7 +592,10 @@ def test_no_permission_covers_every_action_or_every_resource(
                 _listed(statement["Action"]),
                 _listed(statement["Resource"]),
             )
-            assert not [action for action in actions if "*" in action], (name, actions)
+            assert not [action for action in actions if "*" in action], (
+                name,
+                actions,
+            )
             assert "*" not in resources, (name, statement)
 
 
@@ -546,13 +603,17 @@ def test_every_function_has_its_own_role_and_no_managed_policy(
     stack: sam.Template,
 ) -> None:
     roles = sam.of_type(stack, "AWS::IAM::Role")
-    own = {_function(stack, name)["Role"]["Fn::GetAtt"][0] for name in FUNCTIONS}
+    own = {
+        _function(stack, name)["Role"]["Fn::GetAtt"][0] for name in FUNCTIONS
+    }
     assert len(own) == len(FUNCTIONS)
     assert roles.keys() - own == {
         *("SummarizeScheduleRole", "CleanupScheduleRole"),
         *("AgentReaderRole", "AgentCallerRole", "AgentWorkerRole"),
     }
-    assert not [name for name, role in roles.items() if "ManagedPolicyArns" in role]
+    assert not [
+        name for name, role in roles.items() if "ManagedPolicyArns" in role
+    ]
 
 
 def test_only_the_serving_functions_may_open_an_agents_session_with_both_tags(
@@ -581,11 +642,14 @@ def test_only_the_serving_functions_may_open_an_agents_session_with_both_tags(
         assert trust["Condition"] == {"StringLike": tags}
         assert policies[policy]["Roles"] == [{"Ref": role} for role in own]
         assert all(
-            "VARVE_SCOPED_ROLE" in _variables(stack, function) for function in functions
+            "VARVE_SCOPED_ROLE" in _variables(stack, function)
+            for function in functions
         )
 
 
-def test_only_the_writer_changes_or_deletes_a_store(stack: sam.Template) -> None:
+def test_only_the_writer_changes_or_deletes_a_store(
+    stack: sam.Template,
+) -> None:
     stores = ("memory/vectordb/", "memory/graphs/", "memory/profiles/")
     for name in FUNCTIONS:
         changing = _reached(stack, name, "s3:PutObject") | _reached(
@@ -600,14 +664,21 @@ def test_cached_stores_fit_on_the_functions_disks_during_a_compaction(
     stack: sam.Template,
 ) -> None:
     cache = Caching(Path(), DEFAULT_CACHE_MEGABYTES * 10**6)
-    for name in ("WriteFunction", "SummarizeFunction", "SearchFunction", "McpFunction"):
+    for name in (
+        "WriteFunction",
+        "SummarizeFunction",
+        "SearchFunction",
+        "McpFunction",
+    ):
         properties = _function(stack, name)
         assert not [
             it
             for it in properties["Environment"]["Variables"]
             if it.startswith("VARVE_CACHE")
         ]
-        disk = properties.get("EphemeralStorage", {"Size": 512})["Size"] * 2**20
+        disk = (
+            properties.get("EphemeralStorage", {"Size": 512})["Size"] * 2**20
+        )
         assert cache.bytes + cache.store_bytes < disk
 
 
@@ -623,8 +694,14 @@ def test_search_reads_memory_and_writes_costs_and_questions_alone(
         for it in _allowed(stack, "SearchFunction")
         for action in _listed(it["Action"])
     }
-    reading = {"s3:GetObject", "s3:ListBucket", "secretsmanager:GetSecretValue"}
-    (reader,) = sam.of_type(stack, "AWS::IAM::Role")["AgentReaderRole"]["Policies"]
+    reading = {
+        "s3:GetObject",
+        "s3:ListBucket",
+        "secretsmanager:GetSecretValue",
+    }
+    (reader,) = sam.of_type(stack, "AWS::IAM::Role")["AgentReaderRole"][
+        "Policies"
+    ]
     statements = reader["PolicyDocument"]["Statement"]
     writing = [it for it in statements if {*_listed(it["Action"])} - reading]
     assert [it["Sid"] for it in writing] == ["CountForOneAgent"]
@@ -730,7 +807,10 @@ def test_a_worker_session_reaches_only_its_own_agents_ledger(
     ("name", "queues"),
     [
         ("ExtractFunction", {"WriteQueue", "IngestDeadLetterQueue"}),
-        ("SummarizeFunction", {"WorkQueue", "WriteQueue", "WorkDeadLetterQueue"}),
+        (
+            "SummarizeFunction",
+            {"WorkQueue", "WriteQueue", "WorkDeadLetterQueue"},
+        ),
         ("CleanupFunction", {"WorkQueue"}),
         ("ForgetFunction", {"WriteQueue", "IngestQueue"}),
         ("McpFunction", {"WriteQueue", "IngestQueue"}),
@@ -740,10 +820,14 @@ def test_a_function_sends_to_the_next_queue_only(
     stack: sam.Template, name: str, queues: set[str]
 ) -> None:
     sending = [
-        it for it in _allowed(stack, name) if "sqs:SendMessage" in _listed(it["Action"])
+        it
+        for it in _allowed(stack, name)
+        if "sqs:SendMessage" in _listed(it["Action"])
     ]
     assert {
-        arn["Fn::GetAtt"][0] for it in sending for arn in _listed(it["Resource"])
+        arn["Fn::GetAtt"][0]
+        for it in sending
+        for arn in _listed(it["Resource"])
     } == queues
 
 
@@ -768,7 +852,9 @@ def test_a_function_may_list_every_prefix_that_it_reads_or_deletes(
         {"memory/ledger/*"} if name == "CleanupFunction" else set()
     )  # its planning reads names alone
     assert {
-        key for it in listings for key in it["Condition"]["StringLike"]["s3:prefix"]
+        key
+        for it in listings
+        for key in it["Condition"]["StringLike"]["s3:prefix"]
     } == reached
 
 
@@ -784,7 +870,9 @@ def test_a_consumer_may_dead_letter_a_hopeless_message(
     stack: sam.Template, name: str, queue: str
 ) -> None:
     (statement,) = [
-        it for it in _allowed(stack, name) if it["Resource"] == _arn_of(QUEUES[queue])
+        it
+        for it in _allowed(stack, name)
+        if it["Resource"] == _arn_of(QUEUES[queue])
     ]
     assert set(statement["Action"]) == {"sqs:SendMessage", "sqs:GetQueueUrl"}
 
@@ -807,8 +895,12 @@ def test_the_bucket_is_private_encrypted_and_outlives_the_stack(
     bucket = _bucket(stack)
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
     assert len(bucket["PublicAccessBlockConfiguration"]) == 4
-    (encryption,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-    assert encryption["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "AES256"
+    (encryption,) = bucket["BucketEncryption"][
+        "ServerSideEncryptionConfiguration"
+    ]
+    assert (
+        encryption["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "AES256"
+    )
     assert bucket["OwnershipControls"]["Rules"] == [
         {"ObjectOwnership": "BucketOwnerEnforced"}
     ]
@@ -833,11 +925,15 @@ def test_bucket_and_queues_refuse_plain_http(stack: sam.Template) -> None:
         for policy in policies.values()
         for it in _listed(policy.get("Queues", policy.get("Bucket")))
     ]
-    assert sorted(guarded) == sorted(["Bucket", *QUEUES, *QUEUES.values(), UNDELIVERED])
+    assert sorted(guarded) == sorted(
+        ["Bucket", *QUEUES, *QUEUES.values(), UNDELIVERED]
+    )
     for policy in policies.values():
         (statement,) = policy["PolicyDocument"]["Statement"]
         assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
-        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        assert statement["Condition"] == {
+            "Bool": {"aws:SecureTransport": "false"}
+        }
 
 
 # ---- alarms, outputs
@@ -859,19 +955,26 @@ def test_alarms_watch_dead_letters_old_messages_crashes_and_throttling(
         *(("ApproximateAgeOfOldestMessage", queue) for queue in QUEUES),
         *(("Errors", name) for name in FUNCTIONS),
         # What a queue or a schedule calls is called again; only who calls by itself must be told.
-        *(("Throttles", name) for name in ("IngestFunction", "SearchFunction")),
+        *(
+            ("Throttles", name)
+            for name in ("IngestFunction", "SearchFunction")
+        ),
     }
 
 
 def _metrics(stack: sam.Template) -> list[tuple[str, ...]]:
     """Every metric of the dashboard: namespace, name, dimension, value."""
-    text = stack["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+    text = stack["Resources"]["Dashboard"]["Properties"]["DashboardBody"][
+        "Fn::Sub"
+    ]
     rows = [
         row
         for widget in json.loads(text)["widgets"]
         for row in widget["properties"]["metrics"]
     ]
-    return [tuple(each for each in row if isinstance(each, str)) for row in rows]
+    return [
+        tuple(each for each in row if isinstance(each, str)) for row in rows
+    ]
 
 
 def test_the_dashboard_shows_existing_resources_and_emitted_metrics(
@@ -886,9 +989,9 @@ def test_the_dashboard_shows_existing_resources_and_emitted_metrics(
                 ROOT / "functions" / "costs.py",
             ]
             emitted = re.compile(rf'add_metric\(\s*"{name}"')
-            assert any(emitted.search(each.read_text("utf-8")) for each in sources), (
-                name
-            )
+            assert any(
+                emitted.search(each.read_text("utf-8")) for each in sources
+            ), name
             assert dimension == "service"
         else:
             resource, _, attribute = (
@@ -964,8 +1067,12 @@ def test_a_single_dead_letter_raises_an_alarm(stack: sam.Template) -> None:
 def test_outputs_name_the_bucket_the_queues_and_the_functions(
     stack: sam.Template,
 ) -> None:
-    queues = {f"{queue}{what}" for queue in _queues(stack) for what in ("Url", "Arn")}
-    functions = {f"{name}{what}" for name in FUNCTIONS for what in ("Name", "Arn")}
+    queues = {
+        f"{queue}{what}" for queue in _queues(stack) for what in ("Url", "Arn")
+    }
+    functions = {
+        f"{name}{what}" for name in FUNCTIONS for what in ("Name", "Arn")
+    }
     assert (
         stack["Outputs"].keys()
         == {"BucketName", "StoreUri", "McpUrl", "TryIngest", "TrySearch"}
@@ -976,9 +1083,9 @@ def test_outputs_name_the_bucket_the_queues_and_the_functions(
 
 def test_the_manual_names_every_parameter(stack: sam.Template) -> None:
     manual = (ROOT / "docs" / "deploy.md").read_text()
-    assert set(re.findall(r"^\| `([A-Z]\w+)` \|", manual, re.MULTILINE)) == set(
-        stack["Parameters"]
-    )
+    assert set(
+        re.findall(r"^\| `([A-Z]\w+)` \|", manual, re.MULTILINE)
+    ) == set(stack["Parameters"])
 
 
 # ---- the translator itself
@@ -1064,7 +1171,9 @@ def _allowed(
         for statement in policy["PolicyDocument"]["Statement"]:
             if scoped and statement.get("Fn::If", [""])[0] == "IsUnscoped":
                 continue
-            statement = statement["Fn::If"][1] if "Fn::If" in statement else statement
+            statement = (
+                statement["Fn::If"][1] if "Fn::If" in statement else statement
+            )
             assert statement["Effect"] == "Allow"
             yield statement
 

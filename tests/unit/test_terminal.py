@@ -20,7 +20,9 @@ def told(folder: Path, agent: str, user: str) -> None:
     memory = Memory.open(folder, workspace="acme", agent=agent, environment={})
     message = {"role": "user", "content": f"I am {user} and live in Porto."}
     timed = {**message, "timestamp": "2026-03-02T09:15:00Z"}
-    memory.ingest({"conversationId": "c-1", "userId": user, "messages": [timed]})
+    memory.ingest(
+        {"conversationId": "c-1", "userId": user, "messages": [timed]}
+    )
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, Any]:
@@ -34,7 +36,9 @@ def test_agents_lists_what_each_remembers(
 ) -> None:
     told(tmp_path, "sales", "u-1")
     told(tmp_path, "support", "u-2")
-    code, listed = run(capsys, "agents", "--store", tmp_path, "--workspace", "acme")
+    code, listed = run(
+        capsys, "agents", "--store", tmp_path, "--workspace", "acme"
+    )
     assert code == 0
     names = [agent["agentId"] for agent in listed["agents"]]
     assert names == ["sales", "support"]
@@ -57,7 +61,9 @@ def test_the_environment_names_workspace_agent_and_user(
     code, found = run(capsys, "search", "Porto", "--store", tmp_path)
     assert code == 0
     assert {result["userId"] for result in found["results"]} == {"u-2"}
-    _, found = run(capsys, "search", "Porto", "--store", tmp_path, "--user", "u-1")
+    _, found = run(
+        capsys, "search", "Porto", "--store", tmp_path, "--user", "u-1"
+    )
     assert {result["userId"] for result in found["results"]} == {"u-1"}
 
 
@@ -83,7 +89,10 @@ def test_forget_takes_no_user_from_the_environment(
         ),
         (["search", "x", "--exp"], "varve search; did you mean '--explain'?"),
         (["search", "x", "y"], "'y' is one argument too many"),
-        (["status", "--user", "u-1"], "--user is not an option of varve status\n"),
+        (
+            ["status", "--user", "u-1"],
+            "--user is not an option of varve status\n",
+        ),
     ],
 )
 def test_an_unknown_word_is_named_with_a_proposal(
@@ -118,17 +127,37 @@ def test_summarize_says_why_every_period_failed(
     monkeypatch.setattr(Memory, "summarize", failing)
     monkeypatch.setattr(Memory, "status", explained)
     assert main(["summarize", "--store", str(tmp_path)]) == 1
-    assert "every period failed: 2026-03-02: llm: is down" in capsys.readouterr().err
+    assert (
+        "every period failed: 2026-03-02: llm: is down"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_empty_memory_names_the_agents_that_are_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told(tmp_path, "support", "u-1")
-    for words in (["search", "Porto"], ["status"], ["context", "Where in Porto?"]):
-        main([*words, "--store", str(tmp_path), "--workspace", "acme", "--agent", "x"])
+    for words in (
+        ["search", "Porto"],
+        ["status"],
+        ["context", "Where in Porto?"],
+    ):
+        main(
+            [
+                *words,
+                "--store",
+                str(tmp_path),
+                "--workspace",
+                "acme",
+                "--agent",
+                "x",
+            ]
+        )
         said = capsys.readouterr().err
-        assert "acme/x is empty. These agents are not: acme/support (1 record)" in said
+        assert (
+            "acme/x is empty. These agents are not: acme/support (1 record)"
+            in said
+        )
     main(["search", "Porto", "--store", str(tmp_path)])
     assert "default/default is empty" in capsys.readouterr().err
     where = ["--workspace", "acme", "--agent", "support"]
@@ -152,19 +181,22 @@ def test_messages_sent_again_after_forget_are_refused_and_counted(
 ) -> None:
     said = [f"I have been to town number {number}." for number in range(2)]
     messages = [
-        {"id": f"m{n}", "role": "user", "content": w} for n, w in enumerate(said)
+        {"id": f"m{n}", "role": "user", "content": w}
+        for n, w in enumerate(said)
     ]
     path = tmp_path / "chat.json"
-    path.write_text(json.dumps({"conversationId": "c-1", "messages": messages}))
+    path.write_text(
+        json.dumps({"conversationId": "c-1", "messages": messages})
+    )
     store = ["--store", str(tmp_path / "store"), "--now", NOW]
     assert main(["ingest", str(path), *store]) == 0
     assert main(["forget", "--conversation", "c-1", "--yes", *store]) == 0
     capsys.readouterr()
     assert main(["ingest", str(path), *store]) == 0
-    refused = (
-        "new: 0 messages, 0 turns, 0 facts, 0 triple operations; refused 2 messages"
+    refused = "new: 0 messages, 0 turns, 0 facts, 0 triple operations; refused 2 messages"
+    assert (
+        f"{refused} that this memory has forgotten" in capsys.readouterr().out
     )
-    assert f"{refused} that this memory has forgotten" in capsys.readouterr().out
     _, again = run(capsys, "ingest", path, "--store", tmp_path / "store")
     assert again["stored"]["forgotten"] == 2
 
@@ -183,7 +215,9 @@ def test_a_long_plan_of_forget_is_summed_up(
         for n in range(40)
     ]
     memory = Memory.open(tmp_path, environment={})
-    memory.ingest({"conversationId": "c-1", "userId": "u-1", "messages": messages})
+    memory.ingest(
+        {"conversationId": "c-1", "userId": "u-1", "messages": messages}
+    )
     words = ["forget", "--user", "u-1", "--dry-run", "--store", str(tmp_path)]
     assert main(words) == 0
     lines = capsys.readouterr().out.splitlines()

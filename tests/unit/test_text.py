@@ -28,11 +28,15 @@ def test_passages_lose_nothing_but_white_space_and_are_bounded(
 ) -> None:
     pieces = list(passages(text, limit))
     assert squeezed("".join(pieces)) == squeezed(text)
-    assert all(0 < len(piece) <= limit and piece == piece.strip() for piece in pieces)
+    assert all(
+        0 < len(piece) <= limit and piece == piece.strip() for piece in pieces
+    )
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=8), max_size=60))
-def test_passages_cut_between_words_where_words_are_short(words: list[str]) -> None:
+def test_passages_cut_between_words_where_words_are_short(
+    words: list[str],
+) -> None:
     text = " ".join(words)
     assert " ".join(passages(text, 20)) == text
 

@@ -57,9 +57,14 @@ def test_messages_lie_under_their_agent_their_local_day_and_their_conversation()
     assert list(messages_on("2026-07-01", ACME, "c-1", objects=objects)) == []
 
 
-def test_one_object_holds_a_conversations_day_and_keeping_it_again_adds_none() -> None:
+def test_one_object_holds_a_conversations_day_and_keeping_it_again_adds_none() -> (
+    None
+):
     objects = InMemoryObjects()
-    day = [said(a_message(f"{i}"), MORNING + timedelta(minutes=i), i) for i in range(5)]
+    day = [
+        said(a_message(f"{i}"), MORNING + timedelta(minutes=i), i)
+        for i in range(5)
+    ]
     next_day = [said(a_message("6"), MORNING + timedelta(days=1), 5)]
     for _ in range(3):
         keep([*day, *next_day], ACME, "c-1", UTC_ZONE, objects=objects)
@@ -70,11 +75,27 @@ def test_messages_are_read_in_the_order_they_were_said_and_only_of_their_convers
     None
 ):
     objects = InMemoryObjects()
-    keep([said(a_message("b"), position=2)], ACME, "c-1", UTC_ZONE, objects=objects)
-    keep([said(a_message("a"), position=1)], ACME, "c-1", UTC_ZONE, objects=objects)
+    keep(
+        [said(a_message("b"), position=2)],
+        ACME,
+        "c-1",
+        UTC_ZONE,
+        objects=objects,
+    )
+    keep(
+        [said(a_message("a"), position=1)],
+        ACME,
+        "c-1",
+        UTC_ZONE,
+        objects=objects,
+    )
     keep([said(a_message("x"))], ACME, "c-10", UTC_ZONE, objects=objects)
     keep(
-        [said(a_message("y"))], Scope("acme", "sales"), "c-1", UTC_ZONE, objects=objects
+        [said(a_message("y"))],
+        Scope("acme", "sales"),
+        "c-1",
+        UTC_ZONE,
+        objects=objects,
     )
     found = messages_on("2026-03-02", ACME, "c-1", objects=objects)
     assert [line["message"]["content"] for line in found] == ["a", "b"]
@@ -103,7 +124,9 @@ def test_a_message_is_taken_in_once_it_is_recorded() -> None:
     assert len(taken_in(objects)) == 1
 
 
-def test_a_message_of_a_known_id_with_other_words_or_another_role_differs() -> None:
+def test_a_message_of_a_known_id_with_other_words_or_another_role_differs() -> (
+    None
+):
     objects = InMemoryObjects()
     ledger = taken_in(objects)
     ledger.add([said(a_message("I moved.", id="m1"))])
@@ -113,7 +136,9 @@ def test_a_message_of_a_known_id_with_other_words_or_another_role_differs() -> N
     assert not ledger.differs(a_message("I stayed.", id="m2"))
 
 
-def test_invariant_10_two_writers_of_the_ledger_both_take_in_their_messages() -> None:
+def test_invariant_10_two_writers_of_the_ledger_both_take_in_their_messages() -> (
+    None
+):
     objects = InMemoryObjects()
     one, other = taken_in(objects), taken_in(objects)
     one.add([said(a_message("a"))])
@@ -125,7 +150,9 @@ def test_invariant_10_two_writers_of_the_ledger_both_take_in_their_messages() ->
 def test_a_message_keeps_the_time_and_place_of_its_first_arrival() -> None:
     objects = InMemoryObjects()
     first = taken_in(objects).arrive([(a_message("a"), MORNING)])
-    later = [(a_message(words), MORNING + timedelta(days=1)) for words in "xab"]
+    later = [
+        (a_message(words), MORNING + timedelta(days=1)) for words in "xab"
+    ]
     again = taken_in(objects).arrive(later)
     assert [one.message.text for one in again] == ["x", "a", "b"]
     assert again[1] == first[0]
@@ -138,7 +165,9 @@ def test_invariant_10_writers_that_race_for_a_conversation_get_different_places(
     objects = InMemoryObjects()
     one, other = taken_in(objects), taken_in(objects)
     ones = one.arrive([(a_message("a"), MORNING), (a_message("b"), MORNING)])
-    others = other.arrive([(a_message("b"), MORNING), (a_message("c"), MORNING)])
+    others = other.arrive(
+        [(a_message("b"), MORNING), (a_message("c"), MORNING)]
+    )
     assert [said.position for said in ones] == [0, 1]
     assert [said.position for said in others] == [1, 2]
 
@@ -160,7 +189,9 @@ def test_a_message_lies_once_however_the_repeated_ingest_is_cut() -> None:
         timed = [(a_message(words, id=words), at) for words in cut]
         said = taken_in(objects).arrive(timed)
         keep(said, ACME, "c-1", UTC_ZONE, objects=objects)
-    lines = [line for key in keys(objects) for line in stored_lines(objects, key)]
+    lines = [
+        line for key in keys(objects) for line in stored_lines(objects, key)
+    ]
     assert sorted(line["message"]["id"] for line in lines) == ["a", "b", "c"]
 
 
@@ -172,18 +203,25 @@ def stored_lines(objects: InMemoryObjects, key: str) -> list[dict[str, Any]]:
 
 def test_a_double_of_an_older_store_is_read_once() -> None:
     objects = InMemoryObjects()
-    keep([said(a_message("a", id="m1"))], ACME, "c-1", UTC_ZONE, objects=objects)
+    keep(
+        [said(a_message("a", id="m1"))], ACME, "c-1", UTC_ZONE, objects=objects
+    )
     (key,) = keys(objects)
     stored = objects.get(key)
     assert stored
-    objects.put(f"timeline/{ACME}/2026-03-02/c-1/0123456789abcdef.jsonl", stored.data)
-    assert len(list(messages_on("2026-03-02", ACME, "c-1", objects=objects))) == 1
+    objects.put(
+        f"timeline/{ACME}/2026-03-02/c-1/0123456789abcdef.jsonl", stored.data
+    )
+    assert (
+        len(list(messages_on("2026-03-02", ACME, "c-1", objects=objects))) == 1
+    )
 
 
 def test_the_ledger_holds_no_words_and_little_of_each_message() -> None:
     objects = InMemoryObjects()
     messages = [
-        a_message(**raw_message("Dana's secret", id=f"m{i}")) for i in range(1_000)
+        a_message(**raw_message("Dana's secret", id=f"m{i}"))
+        for i in range(1_000)
     ]
     taken_in(objects).add(map(said, messages))
     (info,) = objects.list("ledger")
@@ -217,6 +255,9 @@ def test_messages_that_were_forgotten_are_counted_and_no_more() -> None:
     TakenIn(ACME, "c-1", objects).add(map(said, messages))
     TakenIn(ACME, "c-1", objects).forget(["gone"], whole=False)
     left = TakenIn(ACME, "c-1", objects)
-    assert ([message in left for message in messages], len(left)) == ([False, True], 2)
+    assert ([message in left for message in messages], len(left)) == (
+        [False, True],
+        2,
+    )
     TakenIn(ACME, "c-1", objects).forget(["kept"], whole=True)
     assert keys(objects, "ledger") == []

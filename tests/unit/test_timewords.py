@@ -303,11 +303,15 @@ def _midnight(day: str, zone: ZoneInfo) -> datetime | None:
     return (
         None
         if day == "-"
-        else datetime.combine(date.fromisoformat(day), datetime.min.time(), zone)
+        else datetime.combine(
+            date.fromisoformat(day), datetime.min.time(), zone
+        )
     )
 
 
-def _asked(text: str, now: str = "2026-11-21T15:30:00+00:00") -> TimeWords | None:
+def _asked(
+    text: str, now: str = "2026-11-21T15:30:00+00:00"
+) -> TimeWords | None:
     return understand(text, datetime.fromisoformat(now), UTC_ZONE)
 
 
@@ -325,7 +329,9 @@ def test_understands_the_window(
         _midnight(last, where),
     )
     assert found.grain == grain
-    assert {limit.tzinfo for limit in (found.since, found.until) if limit} == {UTC}
+    assert {limit.tzinfo for limit in (found.since, found.until) if limit} == {
+        UTC
+    }
     assert found.phrase in words
 
 
@@ -360,7 +366,9 @@ def test_a_verb_does_not_widen_the_window() -> None:
         ("Yesterday?", "Yesterday", "Yesterday?"),
     ],
 )
-def test_gives_back_the_words_that_are_left(text: str, phrase: str, rest: str) -> None:
+def test_gives_back_the_words_that_are_left(
+    text: str, phrase: str, rest: str
+) -> None:
     found = _asked(text)
     assert found is not None
     assert (found.phrase, found.rest) == (phrase, rest)
@@ -368,7 +376,9 @@ def test_gives_back_the_words_that_are_left(text: str, phrase: str, rest: str) -
 
 def test_days_begin_at_local_midnight_across_a_change_of_the_clocks() -> None:
     found = understand(
-        "today", datetime(2026, 3, 29, 12, tzinfo=UTC), ZoneInfo("Europe/Lisbon")
+        "today",
+        datetime(2026, 3, 29, 12, tzinfo=UTC),
+        ZoneInfo("Europe/Lisbon"),
     )
     assert found is not None
     assert found.since == datetime(2026, 3, 29, 0, tzinfo=UTC)
@@ -377,12 +387,16 @@ def test_days_begin_at_local_midnight_across_a_change_of_the_clocks() -> None:
 
 def test_a_day_that_the_zone_skipped_has_no_window() -> None:
     now = datetime(2012, 3, 1, tzinfo=UTC)
-    assert understand("on 30 December 2011", now, ZoneInfo("Pacific/Apia")) is None
+    assert (
+        understand("on 30 December 2011", now, ZoneInfo("Pacific/Apia"))
+        is None
+    )
 
 
 def test_understands_only_what_the_corpus_questions_say() -> None:
     questions = [
-        entry["question"] for entry in json.loads(QUESTIONS.read_text(encoding="utf-8"))
+        entry["question"]
+        for entry in json.loads(QUESTIONS.read_text(encoding="utf-8"))
     ]
     found = {q: words.phrase for q in questions if (words := _asked(q))}
     assert found == {
@@ -410,24 +424,36 @@ def test_a_text_without_a_hint_does_not_build_the_grammar() -> None:
 WORDS = """last this next past the in on of since before after until between and to from ago three 10 2025
 March may Friday week months year quarter Q3 today yesterday hace tres meses el pasado viernes de marzo a y
 semana 3rd , ? 's 9999 0 999 early end of letzte Woche hier vor drei Monaten 31 30 February -"""
-TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(WORDS.split()), max_size=9).map(
-    " ".join
-)
+TEXTS = st.text(max_size=60) | st.lists(
+    st.sampled_from(WORDS.split()), max_size=9
+).map(" ".join)
 MOMENTS = st.integers(-62_000_000_000, 253_000_000_000).map(
     lambda s: datetime.fromtimestamp(s, UTC)
 )
 ZONES = st.sampled_from(
-    ["UTC", "America/New_York", "Asia/Kolkata", "Pacific/Apia", "Europe/Lisbon"]
+    [
+        "UTC",
+        "America/New_York",
+        "Asia/Kolkata",
+        "Pacific/Apia",
+        "Europe/Lisbon",
+    ]
 )
 
 
 @given(TEXTS, MOMENTS, ZONES)
-def test_never_raises_and_is_deterministic(text: str, now: datetime, zone: str) -> None:
+def test_never_raises_and_is_deterministic(
+    text: str, now: datetime, zone: str
+) -> None:
     found = understand(text, now, ZoneInfo(zone))
     assert found == understand(text, now, ZoneInfo(zone))
     if found is not None:
         assert found.since or found.until
-        assert found.since is None or found.until is None or found.since < found.until
+        assert (
+            found.since is None
+            or found.until is None
+            or found.since < found.until
+        )
         assert found.phrase in text
         assert found.rest
         assert found.grain in Grain
@@ -440,13 +466,16 @@ WORDS = st.sampled_from([
 
 
 @given(st.lists(WORDS | st.text(max_size=6), max_size=8).map(" ".join))
-def test_every_text_with_an_expression_of_time_hints_at_time(text: str) -> None:
+def test_every_text_with_an_expression_of_time_hints_at_time(
+    text: str,
+) -> None:
     if installed_grammar().scan.search(text):
         assert hints_at_time(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["yesterday", "x 2026 y", "segunda-feira", "(ontem)", "aujourd'hui", "Q3"]
+    "text",
+    ["yesterday", "x 2026 y", "segunda-feira", "(ontem)", "aujourd'hui", "Q3"],
 )
 def test_a_word_of_time_hints_at_time(text: str) -> None:
     assert hints_at_time(text)

@@ -29,7 +29,11 @@ def talk(number: int, *texts: str, user: str = "u-1") -> dict[str, Any]:
                 "timestamp": at.isoformat(),
             }
         )
-    return {"conversationId": f"c{number}", "userId": user, "messages": messages}
+    return {
+        "conversationId": f"c{number}",
+        "userId": user,
+        "messages": messages,
+    }
 
 
 @pytest.fixture
@@ -45,7 +49,9 @@ def find(results: list[Result], words: str) -> Result:
     return next(result for result in results if words in result.content)
 
 
-def test_invariant_11_what_was_told_last_holds_in_search(memory: Memory) -> None:
+def test_invariant_11_what_was_told_last_holds_in_search(
+    memory: Memory,
+) -> None:
     memory.ingest(talk(1, "standup is at 9:30", "> Got it, 9:30."))
     memory.ingest(talk(2, "the basil needs water again"))
     memory.ingest(talk(3, "from next week we do standup at 10"))
@@ -74,7 +80,9 @@ def test_an_erased_successor_supersedes_nothing(memory: Memory) -> None:
     assert only.superseded_by is None
 
 
-def test_a_later_statement_of_another_user_supersedes_nothing(memory: Memory) -> None:
+def test_a_later_statement_of_another_user_supersedes_nothing(
+    memory: Memory,
+) -> None:
     memory.ingest(talk(1, "my rent is 700"))
     memory.ingest(talk(2, "my rent is 950 now", user="u-2"))
     results = search(memory, "how much is the rent?")
@@ -84,9 +92,15 @@ def test_a_later_statement_of_another_user_supersedes_nothing(memory: Memory) ->
 def test_a_list_in_passages_supersedes_nothing_without_a_word_of_change(
     memory: Memory,
 ) -> None:
-    filler = " ".join(f"Item {n} of the inventory is in its place." for n in range(99))
+    filler = " ".join(
+        f"Item {n} of the inventory is in its place." for n in range(99)
+    )
     memory.ingest(
-        talk(1, f"My flat is in Porto, and this is its list: {filler}", f"On: {filler}")
+        talk(
+            1,
+            f"My flat is in Porto, and this is its list: {filler}",
+            f"On: {filler}",
+        )
     )
     results = search(memory, "Where is my flat?")
     assert "Porto" in results[0].content
@@ -94,7 +108,9 @@ def test_a_list_in_passages_supersedes_nothing_without_a_word_of_change(
 
 
 def test_a_passage_with_a_word_of_change_supersedes(memory: Memory) -> None:
-    filler = " ".join(f"Item {n} of the inventory is in its place." for n in range(99))
+    filler = " ".join(
+        f"Item {n} of the inventory is in its place." for n in range(99)
+    )
     memory.ingest(talk(1, "my flat is in Porto"))
     memory.ingest(talk(9, f"I moved, my flat is in Lisbon now. {filler}"))
     assert not find(search(memory, "Where is my flat?"), "Porto").current
@@ -126,12 +142,16 @@ def test_before_the_change_the_earlier_statement_holds(memory: Memory) -> None:
 
 
 def test_the_assistants_echo_steps_back(memory: Memory) -> None:
-    memory.ingest(talk(1, "standup is at 9:30", "> Noted, standup is at 9:30."))
+    memory.ingest(
+        talk(1, "standup is at 9:30", "> Noted, standup is at 9:30.")
+    )
     results = search(memory, "what time is standup?")
     assert results[0].content == "u-1: standup is at 9:30"
 
 
-def test_another_part_of_a_superseded_message_still_holds(memory: Memory) -> None:
+def test_another_part_of_a_superseded_message_still_holds(
+    memory: Memory,
+) -> None:
     memory.ingest(talk(1, "I work as a nurse and I live in Porto."))
     memory.ingest(talk(2, "I moved to Lisbon last week."))
     results = search(memory, "which job do I have, where do I work?")
@@ -160,9 +180,13 @@ def test_a_statement_said_again_is_confirmed(memory: Memory) -> None:
     assert all(result.current for result in results)
 
 
-def test_a_question_about_one_of_two_speakers_keeps_its_order(memory: Memory) -> None:
+def test_a_question_about_one_of_two_speakers_keeps_its_order(
+    memory: Memory,
+) -> None:
     said = talk(1, "standup is at 9:30", "nice, the basil needs water")
-    again = talk(3, "from next week we do standup at 10", "okay, see you there")
+    again = talk(
+        3, "from next week we do standup at 10", "okay, see you there"
+    )
     for conversation in (said, again):
         for place, message in enumerate(conversation["messages"]):
             message["name"] = ("Jon", "Gina")[place]
@@ -185,7 +209,9 @@ def test_what_supersedes_a_result_passes_the_same_filter(
     assert "Lisbon" in only.content
 
 
-def test_a_statement_that_is_likely_superseded_stays_behind(memory: Memory) -> None:
+def test_a_statement_that_is_likely_superseded_stays_behind(
+    memory: Memory,
+) -> None:
     memory.ingest(talk(1, "standup is at 9:30"))
     memory.ingest(talk(3, "from next week we do standup at 10"))
     present = list(memory.search("what time is standup?").results)

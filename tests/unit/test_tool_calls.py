@@ -39,7 +39,9 @@ class Tool:
         self.calls: list[ToolCall] = []
 
     def call(self, event: Any, custom: dict[str, Any] | None = None) -> Any:
-        return answer_tool_call(event, custom or {}, self.identities, self._answer)
+        return answer_tool_call(
+            event, custom or {}, self.identities, self._answer
+        )
 
     def _answer(self, call: ToolCall) -> dict[str, Any]:
         request = parse_search_request(call.arguments)
@@ -52,7 +54,11 @@ class Tool:
 
 
 def a_direct_call(**arguments: Any) -> dict[str, Any]:
-    return {"workspaceId": "acme", "agentId": "support", "arguments": arguments}
+    return {
+        "workspaceId": "acme",
+        "agentId": "support",
+        "arguments": arguments,
+    }
 
 
 def a_gateway_context(
@@ -106,7 +112,9 @@ def an_openapi_call(**arguments: str) -> dict[str, Any]:
         "apiPath": "/search_memory",
         "httpMethod": "POST",
         "parameters": [],
-        "requestBody": {"content": {"application/json": {"properties": properties}}},
+        "requestBody": {
+            "content": {"application/json": {"properties": properties}}
+        },
     }
 
 
@@ -130,14 +138,20 @@ class TestDirectly:
         assert tool.call(event) == {"asked": "tea", "user": "u-42"}
 
     def test_the_callers_user_wins_over_the_one_a_model_wrote(self) -> None:
-        event = a_direct_call(userId="u-7", queryText="tea") | {"userId": "u-42"}
+        event = a_direct_call(userId="u-7", queryText="tea") | {
+            "userId": "u-42"
+        }
         assert Tool().call(event) == {"asked": "tea", "user": "u-42"}
 
-    def test_the_callers_user_is_not_replaced_by_another_spelling(self) -> None:
+    def test_the_callers_user_is_not_replaced_by_another_spelling(
+        self,
+    ) -> None:
         answer = Tool().call(a_direct_call(user_id="u-7") | {"userId": "u-42"})
         assert answer["error"]["field"] == "user_id"
 
-    @pytest.mark.parametrize("name", ["workspaceId", "agentId", "workspace", "agent"])
+    @pytest.mark.parametrize(
+        "name", ["workspaceId", "agentId", "workspace", "agent"]
+    )
     def test_invariant_7_identity_within_the_arguments_is_refused(
         self, name: str
     ) -> None:
@@ -164,7 +178,9 @@ class TestDirectly:
             (a_direct_call(query="tea"), "query"),
         ],
     )
-    def test_a_faulty_call_has_a_structured_error(self, event: Any, field: str) -> None:
+    def test_a_faulty_call_has_a_structured_error(
+        self, event: Any, field: str
+    ) -> None:
         answer = Tool().call(event)
         assert set(answer) == {"error"}
         assert (answer["error"]["type"], answer["error"]["field"]) == (
@@ -178,7 +194,9 @@ class TestDirectly:
         self, event: Any, arguments: Any
     ) -> None:
         for sent in (event, a_direct_call() | {"arguments": arguments}):
-            assert "error" in (answer := Tool().call(sent)) or "asked" in answer
+            assert (
+                "error" in (answer := Tool().call(sent)) or "asked" in answer
+            )
 
 
 class TestThroughAGateway:
@@ -189,7 +207,11 @@ class TestThroughAGateway:
             {"X-Varve-Workspace": "acme", "X-VARVE-AGENT": "support"},
             json.dumps(HEADERS),
             json.dumps(
-                {"X-Varve-Workspace": "acme", "X-Varve-Agent": "support", "Other": 1}
+                {
+                    "X-Varve-Workspace": "acme",
+                    "X-Varve-Agent": "support",
+                    "Other": 1,
+                }
             ),
         ],
     )
@@ -233,18 +255,24 @@ class TestThroughAGateway:
             "user": "u-42",
         }
 
-    @pytest.mark.parametrize("name", ["workspaceId", "agentId", "workspace", "agent"])
+    @pytest.mark.parametrize(
+        "name", ["workspaceId", "agentId", "workspace", "agent"]
+    )
     def test_invariant_7_identity_among_the_arguments_is_refused(
         self, name: str
     ) -> None:
         tool = Tool()
-        answer = tool.call({"queryText": "tea", name: "rival"}, a_gateway_context())
+        answer = tool.call(
+            {"queryText": "tea", name: "rival"}, a_gateway_context()
+        )
         assert answer["error"]["field"] == name
         assert tool.calls == []
 
     def test_invariant_7_a_model_cannot_pose_as_another_caller(self) -> None:
         tool = Tool()
-        posed = a_function_call(session={"workspaceId": "rival", "agentId": "x"})
+        posed = a_function_call(
+            session={"workspaceId": "rival", "agentId": "x"}
+        )
         direct = a_direct_call(queryText="tea") | {"workspaceId": "rival"}
         for event in (posed, direct):
             tool.call(event, a_gateway_context())
@@ -252,7 +280,13 @@ class TestThroughAGateway:
 
     @pytest.mark.parametrize(
         "headers",
-        [None, {}, "{}", {"x-varve-workspace": "acme"}, {"x-varve-agent": "a"}],
+        [
+            None,
+            {},
+            "{}",
+            {"x-varve-workspace": "acme"},
+            {"x-varve-agent": "a"},
+        ],
     )
     def test_a_target_without_identity_is_for_its_operator_to_mend(
         self, headers: Any
@@ -269,7 +303,10 @@ class TestThroughAGateway:
             ("", "bedrockAgentCorePropagatedHeaders"),
             ("not json", "bedrockAgentCorePropagatedHeaders"),
             ("[1]", "event"),
-            ({"x-varve-workspace": "a/b", "x-varve-agent": "x"}, "workspaceId"),
+            (
+                {"x-varve-workspace": "a/b", "x-varve-agent": "x"},
+                "workspaceId",
+            ),
             ({**HEADERS, "x-varve-user": "a b"}, "userId"),
         ],
     )
@@ -277,9 +314,9 @@ class TestThroughAGateway:
         self, headers: Any, field: str
     ) -> None:
         assert (
-            Tool().call({"queryText": "tea"}, a_gateway_context(headers))["error"][
-                "field"
-            ]
+            Tool().call({"queryText": "tea"}, a_gateway_context(headers))[
+                "error"
+            ]["field"]
             == field
         )
 
@@ -320,8 +357,15 @@ class TestAsABedrockAgent:
         self, shape: Any
     ) -> None:
         tool = Tool()
-        session = {"workspaceId": "acme", "agentId": "support", "userId": "u-42"}
-        tool.call(shape(queryText="tea", userId="u-7") | {"sessionAttributes": session})
+        session = {
+            "workspaceId": "acme",
+            "agentId": "support",
+            "userId": "u-42",
+        }
+        tool.call(
+            shape(queryText="tea", userId="u-7")
+            | {"sessionAttributes": session}
+        )
         assert tool.calls[-1].arguments["userId"] == "u-42"
 
     def test_invariant_7_identity_among_the_parameters_is_refused(
@@ -348,9 +392,12 @@ class TestAsABedrockAgent:
         self, shape: Any, session: Any
     ) -> None:
         with pytest.raises(
-            Misconfigured, match=r"Bedrock agent 'AGENT99999'.*VARVE_IDENTITIES"
+            Misconfigured,
+            match=r"Bedrock agent 'AGENT99999'.*VARVE_IDENTITIES",
         ):
-            Tool().call(shape(queryText="tea") | {"sessionAttributes": session})
+            Tool().call(
+                shape(queryText="tea") | {"sessionAttributes": session}
+            )
 
     @pytest.mark.parametrize(
         "parameters",
@@ -399,9 +446,9 @@ def test_function_details_are_answered_with_text() -> None:
     assert response["function"] == "search_memory"
     assert set(response["functionResponse"]) == {"responseBody"}
     assert (
-        json.loads(response["functionResponse"]["responseBody"]["TEXT"]["body"])[
-            "asked"
-        ]
+        json.loads(
+            response["functionResponse"]["responseBody"]["TEXT"]["body"]
+        )["asked"]
         == "tea"
     )
 
@@ -429,7 +476,9 @@ def test_an_openapi_call_is_answered_with_a_status_and_a_body() -> None:
         200,
     )
     assert (
-        json.loads(response["responseBody"]["application/json"]["body"])["asked"]
+        json.loads(response["responseBody"]["application/json"]["body"])[
+            "asked"
+        ]
         == "tea"
     )
     assert "function" not in response
@@ -439,9 +488,9 @@ def test_an_error_of_an_openapi_call_is_a_bad_request() -> None:
     response = Tool().call(an_openapi_call(maxResults="many"))["response"]
     assert response["httpStatusCode"] == 400
     assert (
-        json.loads(response["responseBody"]["application/json"]["body"])["error"][
-            "field"
-        ]
+        json.loads(response["responseBody"]["application/json"]["body"])[
+            "error"
+        ]["field"]
         == "maxResults"
     )
 
@@ -472,7 +521,11 @@ def test_a_refusal_of_the_tool_itself_has_the_callers_form() -> None:
         raise Rejected("until", "leaves no time")
 
     expected = {
-        "error": {"type": "Rejected", "field": "until", "reason": "leaves no time"}
+        "error": {
+            "type": "Rejected",
+            "field": "until",
+            "reason": "leaves no time",
+        }
     }
     assert answer_tool_call(a_direct_call(), {}, {}, answer) == expected
     assert answer_tool_call({}, a_gateway_context(), {}, answer) == expected

@@ -12,7 +12,11 @@ from pydantic.alias_generators import to_camel
 from varve.cli import main
 from varve.domain.errors import Rejected
 from varve.domain.search.query import parse_search_request
-from varve.integrations.tool_definitions import DEFINITIONS, FORMS, describe_tools
+from varve.integrations.tool_definitions import (
+    DEFINITIONS,
+    FORMS,
+    describe_tools,
+)
 
 SCHEMAS = {
     "openai": lambda tool: tool["function"]["parameters"],
@@ -75,7 +79,9 @@ def test_a_model_may_name_the_other_agents_that_are_offered(form: str) -> None:
         {"colour": "red"},
     ],
 )
-def test_the_schema_refuses_what_the_code_refuses(arguments: dict[str, Any]) -> None:
+def test_the_schema_refuses_what_the_code_refuses(
+    arguments: dict[str, Any],
+) -> None:
     (tool,) = describe_tools(["search_memory"], "mcp")
     is_valid = Draft202012Validator(tool["inputSchema"]).is_valid(arguments)
     try:

@@ -31,13 +31,25 @@ def test_a_name_before_a_colon_introduces_what_follows(
     [
         (["Dana: hi", "Mel: hello"], {"Dana", "Mel"}),
         (
-            ["Dana: hi", "Mel: hello", "Dana: tea?", "Kim: yes", "Kim: no", "Mel: no"],
+            [
+                "Dana: hi",
+                "Mel: hello",
+                "Dana: tea?",
+                "Kim: yes",
+                "Kim: no",
+                "Mel: no",
+            ],
             {"Dana", "Mel", "Kim"},
         ),
         (["Dana: hi", "Dana: anyone?"], {"Dana"}),
         (["Dana: hi"], set()),
         (
-            ["Error: it broke", "What does that mean?", "Error: again", "Try this."],
+            [
+                "Error: it broke",
+                "What does that mean?",
+                "Error: again",
+                "Try this.",
+            ],
             set(),
         ),
         (["Milk: two", "Bread: one", "Eggs: twelve"], set()),

@@ -23,12 +23,16 @@ def parse(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def judged(rights: str, scenario: str = "s", *, seen: bool = True) -> list[Judged]:
+def judged(
+    rights: str, scenario: str = "s", *, seen: bool = True
+) -> list[Judged]:
     return [Judged(scenario, "TEST", seen, right == "1") for right in rights]
 
 
 def a_scenario(*situations: str) -> Scenario:
-    rounds = [{"type": "LEARN", "situation": one, "truth": "a"} for one in situations]
+    rounds = [
+        {"type": "LEARN", "situation": one, "truth": "a"} for one in situations
+    ]
     (scenario,) = parse_scenarios(
         {"name": "n", "candidates": ["a", "b"], "rounds": rounds}
     )
@@ -36,8 +40,13 @@ def a_scenario(*situations: str) -> Scenario:
 
 
 def test_scenarios_take_one_file_and_leave_the_words_after_it() -> None:
-    given = parse("--scenarios", "a.json", "--scenarios", "b.json", "experience")
-    assert (given.scenarios, given.what) == (["a.json", "b.json"], "experience")
+    given = parse(
+        "--scenarios", "a.json", "--scenarios", "b.json", "experience"
+    )
+    assert (given.scenarios, given.what) == (
+        ["a.json", "b.json"],
+        "experience",
+    )
 
 
 def test_all_memories_are_compared_by_type_and_by_cause(
@@ -64,7 +73,11 @@ def test_a_difference_is_paired_and_resamples_scenarios() -> None:
     theirs = [*judged("1100", "a"), *judged("1100", "b")]
     difference = compare(ours, theirs, "all")
     assert difference is not None
-    assert (difference.mean, difference.low, difference.high) == (0.25, 0.0, 0.5)
+    assert (difference.mean, difference.low, difference.high) == (
+        0.25,
+        0.0,
+        0.5,
+    )
     same = compare(ours, ours, "seen")
     assert same is not None
     assert (same.mean, same.low, same.high) == (0.0, 0.0, 0.0)
@@ -80,8 +93,12 @@ def test_a_shuffle_keeps_the_rounds_and_the_first_one_the_order() -> None:
     assert sorted(one.situation for one in shuffled.rounds) == list("abcdefgh")
 
 
-def test_a_round_that_names_an_earlier_one_stays_behind_those_before_it() -> None:
-    scenario = a_scenario("first", "second", "it failed again", "fourth", "fifth")
+def test_a_round_that_names_an_earlier_one_stays_behind_those_before_it() -> (
+    None
+):
+    scenario = a_scenario(
+        "first", "second", "it failed again", "fourth", "fifth"
+    )
     for seed in range(1, 20):
         said = [one.situation for one in shuffle_rounds(scenario, seed).rounds]
         place = said.index("it failed again")

@@ -55,7 +55,9 @@ OPERATIONS = st.builds(
 HISTORIES = st.lists(OPERATIONS, max_size=12)
 
 
-def current(operations: Sequence[TripleOperation]) -> set[tuple[str, str, str]]:
+def current(
+    operations: Sequence[TripleOperation],
+) -> set[tuple[str, str, str]]:
     return {
         (t.source_id, t.label, t.target_id)
         for t in fold(operations)
@@ -73,7 +75,9 @@ def deliveries(
 ) -> tuple[list[TripleOperation], list[list[TripleOperation]]]:
     """A history, and the same history shuffled, with repeats, in batches."""
     history = draw(HISTORIES)
-    repeats = draw(st.lists(st.sampled_from(history), max_size=6)) if history else []
+    repeats = (
+        draw(st.lists(st.sampled_from(history), max_size=6)) if history else []
+    )
     shuffled = draw(st.permutations([*history, *repeats]))
     cuts = sorted(draw(st.lists(st.integers(0, len(shuffled)), max_size=4)))
     return history, [
@@ -87,7 +91,9 @@ def test_invariant_2_any_order_and_any_repetition_gives_the_same_triples(
     delivered: tuple[list[TripleOperation], list[list[TripleOperation]]],
 ) -> None:
     history, batches = delivered
-    assert fold(operation for batch in batches for operation in batch) == fold(history)
+    assert fold(operation for batch in batches for operation in batch) == fold(
+        history
+    )
 
 
 @given(deliveries())
@@ -118,7 +124,9 @@ def test_a_closed_triple_ends_after_it_began_and_ids_do_not_collide(
     assert len({t.id for t in triples}) == len(triples)
     for triple in triples:
         assert (triple.invalid_at is None) == (triple.expired_at is None)
-        assert triple.invalid_at is None or triple.valid_at <= triple.invalid_at
+        assert (
+            triple.invalid_at is None or triple.valid_at <= triple.invalid_at
+        )
 
 
 @given(HISTORIES)
@@ -134,9 +142,13 @@ def test_a_single_valued_predicate_has_one_current_value_at_most(
 
 
 @given(OPERATIONS)
-def test_an_operation_survives_its_journey_as_json(operation: TripleOperation) -> None:
+def test_an_operation_survives_its_journey_as_json(
+    operation: TripleOperation,
+) -> None:
     assert (
-        operation_from_json(json.loads(json.dumps(operation_as_json(operation))))
+        operation_from_json(
+            json.loads(json.dumps(operation_as_json(operation)))
+        )
         == operation
     )
 
@@ -153,7 +165,10 @@ def test_what_is_no_operation_is_a_value_error(change: dict[str, Any]) -> None:
 
 def test_a_new_home_closes_the_one_before() -> None:
     porto, lisbon = fold(
-        [an_operation("Porto", day=0), an_operation("Lisbon", op="UPDATE", day=5)]
+        [
+            an_operation("Porto", day=0),
+            an_operation("Lisbon", op="UPDATE", day=5),
+        ]
     )
     assert (porto.target_id, porto.valid_at, porto.invalid_at) == (
         "porto",
@@ -171,10 +186,15 @@ def test_a_move_told_late_takes_its_place_in_time() -> None:
     )
     assert values(lisbon, porto) == {"lisbon"}
     (first, _) = fold([lisbon, porto])
-    assert (first.target_id, first.invalid_at) == ("porto", MORNING + timedelta(days=9))
+    assert (first.target_id, first.invalid_at) == (
+        "porto",
+        MORNING + timedelta(days=9),
+    )
 
 
-def test_the_same_value_again_is_more_evidence_and_not_another_triple() -> None:
+def test_the_same_value_again_is_more_evidence_and_not_another_triple() -> (
+    None
+):
     (triple,) = fold(
         [
             an_operation("Lisbon", confidence=0.5),
@@ -193,17 +213,23 @@ def test_fault_an_update_does_not_end_every_object_of_likes() -> None:
         an_operation(thing, "likes", day=i)
         for i, thing in enumerate(["tea", "jazz", "chess"])
     ]
-    assert values(*likes, an_operation("coffee", "likes", op="UPDATE", day=9)) == {
+    assert values(
+        *likes, an_operation("coffee", "likes", op="UPDATE", day=9)
+    ) == {
         "tea",
         "jazz",
         "chess",
         "coffee",
     }
-    corrected = an_operation("coffee", "likes", op="UPDATE", day=9, replaces="Tea")
+    corrected = an_operation(
+        "coffee", "likes", op="UPDATE", day=9, replaces="Tea"
+    )
     assert values(*likes, corrected) == {"jazz", "chess", "coffee"}
 
 
-@pytest.mark.parametrize("said", ["Tea", "tea", " TEA. ", "tea!", "ｔｅａ", "tea\n"])
+@pytest.mark.parametrize(
+    "said", ["Tea", "tea", " TEA. ", "tea!", "ｔｅａ", "tea\n"]
+)
 def test_fault_a_delete_does_not_need_the_exact_string(said: str) -> None:
     liked = [an_operation("Tea", "likes"), an_operation("jazz", "likes")]
     ended = an_operation(said, "Likes ", op="DELETE", subject="DANA", day=1)
@@ -212,7 +238,8 @@ def test_fault_a_delete_does_not_need_the_exact_string(said: str) -> None:
 
 def test_a_delete_of_another_value_ends_nothing() -> None:
     assert values(
-        an_operation("tea", "likes"), an_operation("te", "likes", op="DELETE", day=1)
+        an_operation("tea", "likes"),
+        an_operation("te", "likes", op="DELETE", day=1),
     ) == {"tea"}
 
 
@@ -230,7 +257,8 @@ def test_a_delete_may_name_the_one_value_by_its_long_or_short_form(
 ) -> None:
     job = an_operation("Kestrel Logistics", "works_at")
     assert (
-        values(job, an_operation(said, "works_at", op="DELETE", day=1)) == set()
+        values(job, an_operation(said, "works_at", op="DELETE", day=1))
+        == set()
     ) is left
     liked = an_operation("tea with milk", "likes")
     assert values(liked, an_operation("tea", "likes", op="DELETE", day=1)) == {
@@ -238,7 +266,9 @@ def test_a_delete_may_name_the_one_value_by_its_long_or_short_form(
     }
 
 
-def test_of_two_values_for_one_moment_the_one_that_corrects_the_other_holds() -> None:
+def test_of_two_values_for_one_moment_the_one_that_corrects_the_other_holds() -> (
+    None
+):
     for wrong, right in [("Murta 6", "Murta 9"), ("Murta 9", "Murta 6")]:
         told = [
             an_operation(wrong, "address"),
@@ -265,7 +295,9 @@ def test_a_delete_without_an_object_ends_every_value_of_its_predicate_and_no_oth
         an_operation("jazz", "likes"),
         an_operation("Lisbon"),
     ]
-    assert values(*known, an_operation("", "likes", op="DELETE", day=1)) == {"lisbon"}
+    assert values(*known, an_operation("", "likes", op="DELETE", day=1)) == {
+        "lisbon"
+    }
 
 
 def test_a_delete_that_arrives_before_what_it_ends_still_ends_it() -> None:
@@ -289,7 +321,9 @@ def test_what_was_ended_and_is_said_again_holds_again() -> None:
     assert closed.id != held.id
 
 
-def test_of_two_accounts_of_one_statement_the_one_learnt_first_counts() -> None:
+def test_of_two_accounts_of_one_statement_the_one_learnt_first_counts() -> (
+    None
+):
     again = an_operation(created_at=MORNING + timedelta(days=7))
     for order in ([an_operation(), again], [again, an_operation()]):
         (triple,) = fold(order)
@@ -311,13 +345,21 @@ def test_subjects_and_agents_are_kept_apart() -> None:
 @given(st.text())
 def test_a_normalized_name_stays_as_it_is(name: str) -> None:
     once = normalized(name)
-    assert normalized(once) == once or normalized(normalized(once)) == normalized(once)
+    assert normalized(once) == once or normalized(
+        normalized(once)
+    ) == normalized(once)
     assert not once.endswith((".", " "))
 
 
 @pytest.mark.parametrize(
     "name",
-    ["Dana Costa", "dana  costa", " DANA COSTA.", "Dana\nCosta . ", "Ｄana Costa"],
+    [
+        "Dana Costa",
+        "dana  costa",
+        " DANA COSTA.",
+        "Dana\nCosta . ",
+        "Ｄana Costa",
+    ],
 )
 def test_names_that_differ_only_in_form_are_the_same_entity(name: str) -> None:
     assert normalized(name) == "dana costa"
@@ -329,7 +371,9 @@ def test_the_same_statement_has_one_id_whenever_and_however_often_it_is_learnt()
     one = an_operation(message_ids=("m1", "m2"))
     assert (
         replace(
-            one, created_at=MORNING + timedelta(days=3), message_ids=("m2", "m1")
+            one,
+            created_at=MORNING + timedelta(days=3),
+            message_ids=("m2", "m1"),
         ).id
         == one.id
     )
@@ -359,7 +403,9 @@ def test_properties_tell_where_the_newest_statement_was_made() -> None:
         1.0,
     )
     assert told["updatedAt"] == "2026-03-04T09:15:00Z"
-    assert [operation_from_json(o) for o in told["evidence"]] == list(triple.evidence)
+    assert [operation_from_json(o) for o in told["evidence"]] == list(
+        triple.evidence
+    )
 
 
 def test_triples_come_in_a_stable_order() -> None:

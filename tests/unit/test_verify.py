@@ -17,7 +17,11 @@ from varve.domain.erasure import Selector
 from varve.domain.identity import Scope
 from varve.domain.record import Store, StoreName
 from varve.ports.erasure import Inspected
-from varve.usecases.erasure.needles import MAX_NEEDLES, Needles, collect_needles
+from varve.usecases.erasure.needles import (
+    MAX_NEEDLES,
+    Needles,
+    collect_needles,
+)
 from varve.usecases.erasure.verify import Verification
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
@@ -38,7 +42,9 @@ def looked_for(*said: tuple[str, Any], name: str = "talk-1") -> frozenset[str]:
         for n, (user, content) in enumerate(said)
     ]
     memory.ingest({"conversationId": name, "messages": messages}, now=NOW)
-    return collect_needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
+    return collect_needles(
+        Selector(user="u-dana"), memory.find(user="u-dana")
+    ).texts
 
 
 @pytest.mark.parametrize(
@@ -66,10 +72,15 @@ def test_looked_for_are_ids_names_long_words_and_how_texts_begin() -> None:
     "content",
     [
         "I like Quinces.",
-        [{"type": "text", "text": "I like"}, {"type": "text", "text": "quinces"}],
+        [
+            {"type": "text", "text": "I like"},
+            {"type": "text", "text": "quinces"},
+        ],
     ],
 )
-def test_nothing_is_looked_for_that_somebody_else_has_said(content: Any) -> None:
+def test_nothing_is_looked_for_that_somebody_else_has_said(
+    content: Any,
+) -> None:
     wanted = looked_for(
         ("u-dana", "Give me quinces and kumquats."), ("u-marco", content)
     )
@@ -77,7 +88,9 @@ def test_nothing_is_looked_for_that_somebody_else_has_said(content: Any) -> None
     assert not {"quinces", "talk-1", "talk-1-m1", "marcoqq"} & wanted
 
 
-def test_where_there_are_too_many_the_shortest_words_are_not_looked_for() -> None:
+def test_where_there_are_too_many_the_shortest_words_are_not_looked_for() -> (
+    None
+):
     words = " ".join(f"w{number:05}" for number in range(MAX_NEEDLES))
     wanted = looked_for(("u-dana", f"{words} extraordinarily"))
     assert len(wanted) == MAX_NEEDLES
@@ -94,10 +107,16 @@ class Stores:
         return [data.decode()]
 
     def inspect(self, scope: Scope, grain: StoreName) -> Inspected:
-        return self._found if (scope, grain) == (ACME, self._store) else Inspected()
+        return (
+            self._found
+            if (scope, grain) == (ACME, self._store)
+            else Inspected()
+        )
 
 
-def proof(objects: dict[str, bytes], stores: Stores | None = None) -> Verification:
+def proof(
+    objects: dict[str, bytes], stores: Stores | None = None
+) -> Verification:
     held = InMemoryObjects()
     for key, data in objects.items():
         held.put(key, data)
@@ -107,11 +126,17 @@ def proof(objects: dict[str, bytes], stores: Stores | None = None) -> Verificati
 @pytest.mark.parametrize(
     ("key", "data"),
     [
-        ("timeline/acme/support/2026-04-19/c-1/x.jsonl", b"She lives in KUMQUATVILLE."),
+        (
+            "timeline/acme/support/2026-04-19/c-1/x.jsonl",
+            b"She lives in KUMQUATVILLE.",
+        ),
         ("timeline/acme/support/2026-04-19/u-dana/x.jsonl", b""),
         ("workspaces/acme/config.json", b"kumquatville"),
         ("audit/acme/receipts/support/x.json", b"kumquatville"),
-        ("ledger/failed/daily/2026-04-19/acme/support/failure.json", b"kumquatville"),
+        (
+            "ledger/failed/daily/2026-04-19/acme/support/failure.json",
+            b"kumquatville",
+        ),
         ("ledger/curation/acme/support/report.json", b"kumquatville"),
         ("an-area-that-came-later/acme/support/x", b"kumquatville"),
     ],
@@ -119,7 +144,9 @@ def proof(objects: dict[str, bytes], stores: Stores | None = None) -> Verificati
 def test_invariant_8_a_byte_of_the_forgotten_is_found_wherever_it_lies(
     key: str, data: bytes
 ) -> None:
-    clean = {"timeline/acme/support/2026-04-19/c-2/x.jsonl": b"Marco likes espresso."}
+    clean = {
+        "timeline/acme/support/2026-04-19/c-2/x.jsonl": b"Marco likes espresso."
+    }
     found = proof({key: data, **clean})
     assert (found.proved, found.found_in) == (False, [key])
     assert found.figures() == {
@@ -143,17 +170,26 @@ def test_what_is_other_agents_is_not_read() -> None:
     assert (found.proved, found.objects) == (True, 0)
 
 
-@pytest.mark.parametrize("store", [Grain.WORKING, Grain.YEARLY, Store.EXPERIENCE])
+@pytest.mark.parametrize(
+    "store", [Grain.WORKING, Grain.YEARLY, Store.EXPERIENCE]
+)
 def test_invariant_8_rows_of_any_version_and_remains_that_cannot_be_read_are_no_proof(
     store: StoreName,
 ) -> None:
     place = [f"vectordb/{ACME}/{store}"]
     rows = proof(
         {},
-        Stores(store, texts=["Marco likes espresso.", "Dana lives in Kumquatville."]),
+        Stores(
+            store,
+            texts=["Marco likes espresso.", "Dana lives in Kumquatville."],
+        ),
     )
     assert (rows.proved, rows.found_in, rows.unclean) == (False, place, [])
     for remains in ({"hidden_rows": 1}, {"stray_files": 1}):
-        left = proof({}, Stores(store, texts=["Marco likes espresso."], **remains))
+        left = proof(
+            {}, Stores(store, texts=["Marco likes espresso."], **remains)
+        )
         assert (left.proved, left.found_in, left.unclean) == (False, [], place)
-    assert proof({}, Stores(store, texts=["Marco likes espresso."], versions=3)).proved
+    assert proof(
+        {}, Stores(store, texts=["Marco likes espresso."], versions=3)
+    ).proved

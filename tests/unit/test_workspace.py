@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from tests.support.builders import attempt
 from varve.domain.errors import Rejected
-from varve.domain.workspace import Plan, WorkspaceConfig, parse_workspace_config
+from varve.domain.workspace import (
+    Plan,
+    WorkspaceConfig,
+    parse_workspace_config,
+)
 
 NAMES = st.sampled_from(
     ["plan", "timezone", "prompts", "models", "llm", "embedder", "baseUrl", "key", "environment", "secret"]
@@ -21,7 +25,8 @@ LEAVES = (
     | st.sampled_from(["free", "UTC", "Europe", "Europe/Lisbon", "../UTC", "/etc", "OPENAI_API_KEY", "\x00"])
 )  # fmt: skip
 JSON = st.recursive(
-    LEAVES, lambda i: st.lists(i, max_size=3) | st.dictionaries(NAMES, i, max_size=4)
+    LEAVES,
+    lambda i: st.lists(i, max_size=3) | st.dictionaries(NAMES, i, max_size=4),
 )
 
 
@@ -29,7 +34,9 @@ def parse(**config: Any) -> WorkspaceConfig:
     return parse_workspace_config(json.dumps(config).encode())
 
 
-@given(JSON.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=40))
+@given(
+    JSON.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=40)
+)
 def test_any_bytes_are_a_configuration_or_rejected(data: bytes) -> None:
     config = attempt(parse_workspace_config, data)
     if isinstance(config, Rejected):
@@ -41,7 +48,12 @@ def test_any_bytes_are_a_configuration_or_rejected(data: bytes) -> None:
 def test_everything_is_optional() -> None:
     config = parse()
     assert (config.plan, config.timezone) == (Plan.FREE, "UTC")
-    assert config.models.llm is config.models.key is config.prompts.extract is None
+    assert (
+        config.models.llm
+        is config.models.key
+        is config.prompts.extract
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,7 +68,10 @@ def test_everything_is_optional() -> None:
         ({"models": {"llm": "openai:"}}, "models.llm"),
         ({"models": {"embedder": "openai:x:9000"}}, "models.embedder"),
         ({"models": {"reranker": "cohere"}}, "models.reranker"),
-        ({"models": {"movingFrom": "default,openai:x:9000"}}, "models.movingFrom"),
+        (
+            {"models": {"movingFrom": "default,openai:x:9000"}},
+            "models.movingFrom",
+        ),
         ({"models": {"key": "sk-123"}}, "models.key"),
         (
             {"models": {"key": {"environment": "AWS_SECRET_ACCESS_KEY"}}},
@@ -70,7 +85,9 @@ def test_everything_is_optional() -> None:
         ({"models": {"baseUrl": "https://llm.example"}}, "models"),
     ],
 )
-def test_a_fault_is_named_by_its_place(config: dict[str, Any], field: str) -> None:
+def test_a_fault_is_named_by_its_place(
+    config: dict[str, Any], field: str
+) -> None:
     with pytest.raises(Rejected) as refused:
         parse(**config)
     assert refused.value.field == f"config.json: {field}"
@@ -78,7 +95,10 @@ def test_a_fault_is_named_by_its_place(config: dict[str, Any], field: str) -> No
 
 def test_a_base_url_of_ones_own_needs_a_key_of_ones_own() -> None:
     config = parse(
-        models={"baseUrl": "https://llm.example", "key": {"secret": "acme/llm"}}
+        models={
+            "baseUrl": "https://llm.example",
+            "key": {"secret": "acme/llm"},
+        }
     )
     assert config.models.key is not None
     assert config.models.key.secret == "acme/llm"

@@ -35,7 +35,13 @@ from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, select_current_entries
-from varve.domain.record import STORES, EmbeddedRecord, Record, StoreName, Written
+from varve.domain.record import (
+    STORES,
+    EmbeddedRecord,
+    Record,
+    StoreName,
+    Written,
+)
 from varve.domain.search.query import Filter
 from varve.domain.triple import TripleOperation
 from varve.messages.erasure import EraseProfiles, EraseTriples
@@ -75,7 +81,11 @@ class CountingRecords(InMemoryRecords):
         self.finished = True
 
     def upsert(
-        self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str
+        self,
+        scope: Scope,
+        grain: Grain,
+        records: Sequence[EmbeddedRecord],
+        model: str,
     ) -> Written:
         if scope in self.failing:
             raise Retryable("storage: down")
@@ -90,7 +100,9 @@ class CountingGraph(InMemoryGraph):
         super().__init__()
         self.commits: list[int] = []
 
-    def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
+    def apply(
+        self, scope: Scope, operations: Sequence[TripleOperation]
+    ) -> int:
         self.commits.append(len(operations))
         return super().apply(scope, operations)
 
@@ -110,7 +122,9 @@ class Writer:
     def send(
         self, *records: Record, scope: Scope = ACME, model: str = "words:64"
     ) -> Delivery:
-        message = WriteRecords(scope, Grain.WORKING, model, tuple(embedded(*records)))
+        message = WriteRecords(
+            scope, Grain.WORKING, model, tuple(embedded(*records))
+        )
         send_records(message, queue=self.queue, objects=self.objects)
         return self.queue.sent[-1]
 
@@ -118,24 +132,34 @@ class Writer:
         self, *operations: TripleOperation, scope: Scope = ACME
     ) -> Delivery:
         send_triples(
-            WriteTriples(scope, operations), queue=self.queue, objects=self.objects
+            WriteTriples(scope, operations),
+            queue=self.queue,
+            objects=self.objects,
         )
         return self.queue.sent[-1]
 
-    def send_profile(self, *entries: ProfileEntry, scope: Scope = ACME) -> Delivery:
+    def send_profile(
+        self, *entries: ProfileEntry, scope: Scope = ACME
+    ) -> Delivery:
         message = WriteProfile(scope, entries[0].user_id, entries)
         send_profile(message, queue=self.queue, objects=self.objects)
         return self.queue.sent[-1]
 
     def poison(self, group: str = "acme:support:working") -> Delivery:
-        self.queue.send('{"type": "records"}', group=group, deduplication_id="poison")
+        self.queue.send(
+            '{"type": "records"}', group=group, deduplication_id="poison"
+        )
         return self.queue.sent[-1]
 
     def write(self, *batch: Delivery, letters: Any = None) -> WriteOutcome:
-        return run_write(batch, self.stores, dead_letters=letters or self.letters)
+        return run_write(
+            batch, self.stores, dead_letters=letters or self.letters
+        )
 
     def contents(self, scope: Scope = ACME) -> set[str]:
-        found = self.records.browse(scope, Grain.WORKING, where=Filter(), limit=100_000)
+        found = self.records.browse(
+            scope, Grain.WORKING, where=Filter(), limit=100_000
+        )
         return {record.content for record in found}
 
     def held(
@@ -153,7 +177,9 @@ class Writer:
 
 def an_entry(value: str, day: int = 0, user_id: str = "u-42") -> ProfileEntry:
     at = MORNING + timedelta(days=day)
-    return ProfileEntry(user_id, "location", value, at, at, "c-1", (f"m{day}",), "Dana")
+    return ProfileEntry(
+        user_id, "location", value, at, at, "c-1", (f"m{day}",), "Dana"
+    )
 
 
 def test_a_batch_is_one_commit_for_each_store() -> None:
@@ -162,7 +188,11 @@ def test_a_batch_is_one_commit_for_each_store() -> None:
     batch += [writer.send_triples(an_operation(day=i)) for i in range(3)]
     batch += [writer.send(a_record("theirs"), scope=RIVAL)]
     outcome = writer.write(*batch)
-    assert (outcome.returned, outcome.records, outcome.operations) == ([], 11, 3)
+    assert (outcome.returned, outcome.records, outcome.operations) == (
+        [],
+        11,
+        3,
+    )
     assert sorted(writer.records.commits, key=str) == [(ACME, 10), (RIVAL, 1)]
     assert writer.graph.commits == [3]
 
@@ -179,7 +209,10 @@ def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times(
     assert writer.write(*batch).attributes == 3
     assert writer.write(*reversed(batch), *batch).attributes == 0
     profiles = JsonProfiles(writer.objects)
-    assert [e.value for e in profiles.entries(ACME, "u-42")] == ["Leeds", "Porto"]
+    assert [e.value for e in profiles.entries(ACME, "u-42")] == [
+        "Leeds",
+        "Porto",
+    ]
     assert [
         e.value
         for e in select_current_entries(
@@ -193,12 +226,18 @@ def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times(
 def test_invariant_7_each_tenants_records_are_in_its_own_store_only() -> None:
     writer = Writer()
     writer.write(
-        writer.send(a_record("ours")), writer.send(a_record("theirs"), scope=RIVAL)
+        writer.send(a_record("ours")),
+        writer.send(a_record("theirs"), scope=RIVAL),
     )
-    assert (writer.contents(), writer.contents(RIVAL)) == ({"ours"}, {"theirs"})
+    assert (writer.contents(), writer.contents(RIVAL)) == (
+        {"ours"},
+        {"theirs"},
+    )
 
 
-def test_invariant_2_the_same_batch_any_number_of_times_leaves_the_same() -> None:
+def test_invariant_2_the_same_batch_any_number_of_times_leaves_the_same() -> (
+    None
+):
     writer = Writer()
     batch = [
         writer.send(a_record("a"), a_record("b")),
@@ -210,7 +249,12 @@ def test_invariant_2_the_same_batch_any_number_of_times_leaves_the_same() -> Non
         writer.graph.triples(ACME),
     )
     again = writer.write(*batch, *batch)
-    assert (first.records, first.operations, again.records, again.operations) == (
+    assert (
+        first.records,
+        first.operations,
+        again.records,
+        again.operations,
+    ) == (
         2,
         1,
         0,
@@ -226,7 +270,9 @@ def test_invariant_2_the_same_batch_any_number_of_times_leaves_the_same() -> Non
 def test_fault_a_record_of_a_known_id_replaces_and_is_not_appended() -> None:
     writer = Writer()
     writer.write(writer.send(a_record("Dana lives in Porto.", id="fact-1")))
-    outcome = writer.write(writer.send(a_record("Dana lives in Lisbon.", id="fact-1")))
+    outcome = writer.write(
+        writer.send(a_record("Dana lives in Lisbon.", id="fact-1"))
+    )
     assert outcome.records == 1
     assert writer.contents() == {"Dana lives in Lisbon."}
 
@@ -256,7 +302,9 @@ def test_invariant_1_a_poison_message_is_a_dead_letter_with_its_reason_and_its_g
     assert writer.records.commits == [(ACME, 2)]
 
 
-def test_invariant_3_a_payload_that_is_not_there_yet_stops_its_group_in_order() -> None:
+def test_invariant_3_a_payload_that_is_not_there_yet_stops_its_group_in_order() -> (
+    None
+):
     writer = Writer()
     body = '{"type": "records", "payload": "payloads/acme/support/x.json"}'
     missing = Delivery("late", body, "acme:support:working")
@@ -270,7 +318,9 @@ def test_invariant_3_a_payload_that_is_not_there_yet_stops_its_group_in_order() 
     assert (writer.contents(), writer.contents(RIVAL)) == ({"a"}, {"b"})
 
 
-def test_invariant_3_a_failing_store_returns_its_whole_group_and_no_other() -> None:
+def test_invariant_3_a_failing_store_returns_its_whole_group_and_no_other() -> (
+    None
+):
     writer = Writer()
     writer.records.failing = {ACME}
     ours = [writer.send(a_record("a")), writer.send(a_record("b"))]
@@ -306,7 +356,9 @@ def test_invariant_1_a_message_is_returned_while_the_dead_letters_cannot_take_it
     writer = Writer()
     poison, innocent = writer.poison(), writer.send(a_record("a"))
     outcome = writer.write(
-        poison, innocent, letters=Failing(writer.letters, Retryable("dlq: down"), 1)
+        poison,
+        innocent,
+        letters=Failing(writer.letters, Retryable("dlq: down"), 1),
     )
     assert outcome.returned == [poison, innocent]
     assert writer.contents() == set()
@@ -322,7 +374,11 @@ def test_invariant_10_a_message_of_another_model_is_refused_and_takes_no_innocen
     faulty = writer.send(a_record("c"), model="letters:64")
     batch.insert(place, faulty)
     outcome = writer.write(*batch)
-    assert (outcome.returned, outcome.records, writer.buried) == ([], 2, [faulty])
+    assert (outcome.returned, outcome.records, writer.buried) == (
+        [],
+        2,
+        [faulty],
+    )
     assert writer.contents() == {"known", "a", "b"}
     (error,) = (error for _, error in writer.letters.letters)
     assert isinstance(error, EmbeddingMismatch)
@@ -334,12 +390,16 @@ def test_a_single_writer_knows_which_of_many_records_were_new() -> None:
     writer = Writer()
     writer.write(writer.send(a_record("a"), a_record("b")))
     assert (
-        writer.write(writer.send(a_record("a"), a_record("b"), a_record("c"))).records
+        writer.write(
+            writer.send(a_record("a"), a_record("b"), a_record("c"))
+        ).records
         == 1
     )
 
 
-def test_a_message_that_takes_the_claim_check_is_written_like_any_other() -> None:
+def test_a_message_that_takes_the_claim_check_is_written_like_any_other() -> (
+    None
+):
     writer = Writer()
     delivery = writer.send(a_record("x" * 300_000))
     assert "payload" in delivery.body
@@ -386,10 +446,15 @@ def forged(writer: Writer, sort: str, scope: Scope, n: int) -> Delivery:
         case "fact":
             writer.send(fact, scope=scope)
         case "deletion":
-            send_deletion(DeleteRecords(scope, Grain.WORKING, (fact.id,)), **parts)
+            send_deletion(
+                DeleteRecords(scope, Grain.WORKING, (fact.id,)), **parts
+            )
         case "expiry":
             send_expiry(
-                ExpirePeriods(scope, Grain.WORKING, (fact.period,), force=True), **parts
+                ExpirePeriods(
+                    scope, Grain.WORKING, (fact.period,), force=True
+                ),
+                **parts,
             )
         case "triple":
             writer.send_triples(said, scope=scope)
@@ -406,7 +471,9 @@ def forged(writer: Writer, sort: str, scope: Scope, n: int) -> Delivery:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(SORTS), st.sampled_from([ACME, RIVAL]), st.integers(0, 1)
+            st.sampled_from(SORTS),
+            st.sampled_from([ACME, RIVAL]),
+            st.integers(0, 1),
         ),
         max_size=9,
     )
@@ -415,7 +482,9 @@ def test_invariant_7_a_group_leaves_what_its_messages_leave_one_by_one_whatever_
     rows: list[tuple[str, Scope, int]],
 ) -> None:
     at_once, one_by_one = Writer(), Writer()
-    assert at_once.write(*(forged(at_once, *row) for row in rows)).returned == []
+    assert (
+        at_once.write(*(forged(at_once, *row) for row in rows)).returned == []
+    )
     for row in rows:
         assert one_by_one.write(forged(one_by_one, *row)).returned == []
     assert at_once.buried == one_by_one.buried == []
@@ -424,7 +493,9 @@ def test_invariant_7_a_group_leaves_what_its_messages_leave_one_by_one_whatever_
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_a_message_without_records_is_written_like_any_other(store: StoreName) -> None:
+def test_a_message_without_records_is_written_like_any_other(
+    store: StoreName,
+) -> None:
     writer = Writer()
     message = WriteRecords(ACME, store, "words:64", ())
     send_records(message, queue=writer.queue, objects=writer.objects)
@@ -461,14 +532,17 @@ def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_m
             waiting = writer.send(*records)
         case "triples":
             waiting = writer.send_triples(
-                an_operation(gone, "likes"), an_operation("figs", "likes", day=1)
+                an_operation(gone, "likes"),
+                an_operation("figs", "likes", day=1),
             )
         case _:
             waiting = writer.send_profile(an_entry(gone), an_entry("figs", 1))
     assert "payload" in waiting.body
 
     def forget(known: Tombstones) -> Tombstones:
-        return known.with_subject(Selector(), MORNING, messages=[("c-1", "m0")])
+        return known.with_subject(
+            Selector(), MORNING, messages=[("c-1", "m0")]
+        )
 
     tombstones.extend(ACME, forget, objects=writer.objects)
     outcome = writer.write(waiting)
@@ -510,7 +584,9 @@ def test_invariant_2_any_batching_and_repetition_ends_in_the_same_stores(
                 )
             return writer.send(a_record(what, at=MORNING), scope=scope)
 
-        return [send(scope, what, day) for day, (scope, what) in enumerate(rows)]
+        return [
+            send(scope, what, day) for day, (scope, what) in enumerate(rows)
+        ]
 
     one.write(*deliveries(one))
     batch = deliveries(other)

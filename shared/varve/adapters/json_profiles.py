@@ -41,7 +41,9 @@ class JsonProfiles:
                 users.append(user_id)
         return sorted(users)
 
-    def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
+    def apply(
+        self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]
+    ) -> int:
         key = profile_path(scope, user_id)
         for _ in range(MAX_PROFILE_RACES):
             stored, etag = self._load(key)
@@ -77,7 +79,11 @@ class JsonProfiles:
             with intact(key):
                 body = json.loads(stored.data)
                 rows = body["entries"]
-                left = [row for row in rows if entry_from_json(row).id not in doomed]
+                left = [
+                    row
+                    for row in rows
+                    if entry_from_json(row).id not in doomed
+                ]
             erased = len(rows) - len(left)
             if not erased:
                 return 0
@@ -87,7 +93,9 @@ class JsonProfiles:
             data = _encode(body | {"entries": left})
             if self._objects.put_if(key, data, stored.etag):
                 return erased
-        raise Contended(f"profiles: lost {MAX_PROFILE_RACES} races for one of them")
+        raise Contended(
+            f"profiles: lost {MAX_PROFILE_RACES} races for one of them"
+        )
 
     def _load(self, key: str) -> tuple[list[ProfileEntry], str | None]:
         """Return the entries and the etag they were read under. Raises Damaged."""

@@ -47,9 +47,14 @@ class Administration:
 
         The letters stay. Raises Rejected: no such queue; Retryable, Misconfigured.
         """
-        return [self._as_json(name, letter) for name, letter in self._letters(queue)]
+        return [
+            self._as_json(name, letter)
+            for name, letter in self._letters(queue)
+        ]
 
-    def dead_letter(self, id_: str, *, content: bool = False) -> dict[str, Any]:
+    def dead_letter(
+        self, id_: str, *, content: bool = False
+    ) -> dict[str, Any]:
         """Return one letter; with `content` its message too, without secrets.
 
         Raises Rejected: there is no such letter.
@@ -85,11 +90,15 @@ class Administration:
     ) -> list[str]:
         done: list[str] = []
         for _, box in self._boxes(queue):
-            done += _act_on_all(act, box) if ids is None else _act(act, box, ids)
+            done += (
+                _act_on_all(act, box) if ids is None else _act(act, box, ids)
+            )
         missing = sorted(set(ids or ()) - set(done))
         if missing:
             names = ", ".join(missing)[:256]
-            raise Rejected("ID", f"there is no dead letter {names}; done: {len(done)}")
+            raise Rejected(
+                "ID", f"there is no dead letter {names}; done: {len(done)}"
+            )
         return done
 
     def _letters(self, queue: str | None) -> list[tuple[str, Letter]]:
@@ -103,9 +112,12 @@ class Administration:
         if queue is not None and queue not in boxes:
             names = ", ".join(boxes) or "none"
             raise Rejected(
-                "queue", f"{queue[:40]!r} is not one of the queues there are: {names}"
+                "queue",
+                f"{queue[:40]!r} is not one of the queues there are: {names}",
             )
-        return [(name, box) for name, box in boxes.items() if queue in (None, name)]
+        return [
+            (name, box) for name, box in boxes.items() if queue in (None, name)
+        ]
 
     def _as_json(
         self, queue: str, letter: Letter, *, content: bool = False

@@ -152,7 +152,9 @@ class AnswerBook:
     ) -> list[tuple[PriorAnswer, float]]:
         """Return answers to similar questions across subjects, with their cosines."""
         with self._open() as session:
-            found = usecases.find_analogous_answers(session, task_type, question, k)
+            found = usecases.find_analogous_answers(
+                session, task_type, question, k
+            )
         self._count_reads([answer.id for answer, _ in found])
         return found
 
@@ -192,7 +194,12 @@ class AnswerBook:
         step = _Step(subject, task_type, question, regime or {}, signals or {})
         check_words(subject=subject, task_type=task_type, question=question)
         verdict = self.should_rerun(
-            subject, task_type, days=days, signals=signals, regime=regime, now=now
+            subject,
+            task_type,
+            days=days,
+            signals=signals,
+            regime=regime,
+            now=now,
         )
         if not verdict.rerun and verdict.prior:
             return Researched(verdict.prior, True, verdict.reason)
@@ -216,7 +223,9 @@ class AnswerBook:
         proposal = None
         if stored and verdict.prior and changed_materially(verdict.prior, new):
             proposal = _propose(verdict.prior, new, verdict.reason)
-        return Researched(new, False, verdict.reason, given, warnings, stored, proposal)
+        return Researched(
+            new, False, verdict.reason, given, warnings, stored, proposal
+        )
 
     def _remember_result(
         self, step: _Step, read: ResearchResult, now: datetime | None
@@ -255,7 +264,9 @@ class AnswerBook:
         return self._sessions.open(self.scope, now)
 
 
-def _propose(before: PriorAnswer, after: PriorAnswer, reason: str) -> NewLesson:
+def _propose(
+    before: PriorAnswer, after: PriorAnswer, reason: str
+) -> NewLesson:
     """Return the lesson not to reuse answers of this task where this reason holds."""
     task, subject = after.task_type, after.subject
     condition = f"{task} about {subject} is asked again ({reason})"

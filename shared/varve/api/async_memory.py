@@ -29,7 +29,9 @@ def run_in_thread(
     """Return the method of `Memory` as one of `AsyncMemory`, with the same parameters."""
 
     @wraps(method)
-    async def call(memory: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call(
+        memory: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
         return await memory.run(lambda one: method(one, *args, **kwargs))
 
     return call
@@ -49,7 +51,9 @@ class AsyncMemory:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="varve")
+        self._threads = ThreadPoolExecutor(
+            MAX_THREADS, thread_name_prefix="varve"
+        )
 
     @classmethod
     async def open(

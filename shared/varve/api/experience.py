@@ -40,7 +40,9 @@ class Experience(OutcomeRecorder):
         self._reads: Counter[str] = Counter()
         self._lock = Lock()
         self.lessons = LessonBook(sessions, scope)
-        self.answers = AnswerBook(sessions, scope, self.count_reads, self.flush)
+        self.answers = AnswerBook(
+            sessions, scope, self.count_reads, self.flush
+        )
         self.research = ResearchNotes(sessions, scope)
 
     def episodes(self, *, limit: int | None = None) -> list[dict[str, Any]]:
@@ -78,7 +80,11 @@ class Experience(OutcomeRecorder):
         """Return the links around an episode, and their story. Raises Rejected: no such episode."""
         with self._open() as session:
             steps, story = usecases.explain_episode(session, id_, depth)
-        return {"id": id_, "links": [asdict(step) for step in steps], "story": story}
+        return {
+            "id": id_,
+            "links": [asdict(step) for step in steps],
+            "story": story,
+        }
 
     def count_reads(self, ids: Sequence[str]) -> None:
         """Count reads in process; every fiftieth writes one row for all of them."""

@@ -113,7 +113,9 @@ class Graph:
         Raises Rejected: field `sql`, with the reason or the limit that was exceeded.
         """
         with self._sessions.open(self.scope) as session:
-            result = session.graph.query(self.scope, sql, limits or QueryLimits())
+            result = session.graph.query(
+                self.scope, sql, limits or QueryLimits()
+            )
         return result.to_dicts()
 
     def entity(
@@ -174,7 +176,11 @@ class Graph:
             return find_paths(session, a, b, max_hops, as_of=as_of, most=most)
 
     def edges(
-        self, name: str | None = None, *, most: int = 200, experience: bool = False
+        self,
+        name: str | None = None,
+        *,
+        most: int = 200,
+        experience: bool = False,
     ) -> list[dict[str, Any]]:
         """Return the triples to draw, in the shape of `entity`'s facts.
 
@@ -185,11 +191,17 @@ class Graph:
         return self.neighbourhood(name, most=most, experience=experience).edges
 
     def neighbourhood(
-        self, name: str | None = None, *, most: int = 200, experience: bool = False
+        self,
+        name: str | None = None,
+        *,
+        most: int = 200,
+        experience: bool = False,
     ) -> Neighbourhood:
         """Return what `edges` does, and how many more there are."""
         with self._sessions.open(self.scope) as session:
-            return list_neighbourhood(session, name, most=most, experience=experience)
+            return list_neighbourhood(
+                session, name, most=most, experience=experience
+            )
 
     def _collect(self, op: Op, facts: Iterable[Fact]) -> None:
         if isinstance(facts, Mapping | str):

@@ -19,9 +19,15 @@ from varve.domain.strata import Strata
 from varve.domain.tally import Tally
 from varve.usecases.costs import list_months, read_month
 from varve.usecases.inspection import conversations, people, periods, strata
-from varve.usecases.inspection.conversations import ConversationDay, ConversationPage
+from varve.usecases.inspection.conversations import (
+    ConversationDay,
+    ConversationPage,
+)
 from varve.usecases.inspection.people import UserShare
-from varve.usecases.inspection.record_details import RecordDetails, read_record_details
+from varve.usecases.inspection.record_details import (
+    RecordDetails,
+    read_record_details,
+)
 from varve.usecases.session import Session
 
 
@@ -62,7 +68,9 @@ class Inspection:
             limit = session.config.limit(period.grain)
             return expires_at(period, limit, session.zone)
 
-    def count(self, period: Period, *, user_id: str | None = None) -> Tally | None:
+    def count(
+        self, period: Period, *, user_id: str | None = None
+    ) -> Tally | None:
         """Count the turns and facts of a period; None: there are none."""
         with self._open() as session:
             where = Filter(
@@ -77,7 +85,9 @@ class Inspection:
     ) -> list[Record]:
         """Return up to `most` summaries of a period, one for each user."""
         with self._open() as session:
-            return periods.read_summaries(session, period, user_id=user_id, most=most)
+            return periods.read_summaries(
+                session, period, user_id=user_id, most=most
+            )
 
     def child_summaries(
         self, period: Period, *, user_id: str | None = None, most: int = 50
@@ -88,7 +98,9 @@ class Inspection:
                 session, period, user_id=user_id, most=most
             )
 
-    def changes(self, period: Period, *, most: int = 50) -> list[dict[str, Any]]:
+    def changes(
+        self, period: Period, *, most: int = 50
+    ) -> list[dict[str, Any]]:
         """Return up to `most` triples that began or ended in a period, newest first."""
         with self._open() as session:
             since = period.start(session.zone)
@@ -105,7 +117,12 @@ class Inspection:
             )
 
     def conversation(
-        self, day: Period, conversation_id: str, *, start: int = 0, most: int = 50
+        self,
+        day: Period,
+        conversation_id: str,
+        *,
+        start: int = 0,
+        most: int = 50,
     ) -> ConversationDay:
         """Return up to `most` messages of a conversation on a day, in order."""
         with self._open() as session:
@@ -121,7 +138,9 @@ class Inspection:
     def days_of(self, conversation_id: str) -> list[str]:
         """Return the days on which memory keeps records of a conversation."""
         with self._open() as session:
-            return conversations.list_conversation_days(session, conversation_id)
+            return conversations.list_conversation_days(
+                session, conversation_id
+            )
 
     def statement(self, record_id: str) -> RecordDetails:
         """Return a record with its sources, its triples and the summaries that cite it.

@@ -52,7 +52,9 @@ class LessonBook:
         new = NewLesson(claim, when, then, evidence, state, tags, calibration)
         return self.accept(new, now=now)
 
-    def accept(self, proposal: NewLesson, *, now: datetime | None = None) -> str:
+    def accept(
+        self, proposal: NewLesson, *, now: datetime | None = None
+    ) -> str:
         """Write a lesson that a research step proposed (`Researched.proposal`).
 
         Return its id. Raises Rejected: it is vague, or its evidence does not exist.
@@ -96,7 +98,9 @@ class LessonBook:
         """Return all lessons as Markdown, for review."""
         return curation.markdown(self.all())
 
-    def block(self, situation: str | None = None, *, tags: Sequence[str] = ()) -> str:
+    def block(
+        self, situation: str | None = None, *, tags: Sequence[str] = ()
+    ) -> str:
         """Return the `<learned_patterns>` block for a prompt; empty without lessons."""
         with self._open() as session:
             return usecases.build_lesson_block(session, situation, tags)
@@ -123,7 +127,11 @@ def lesson_as_json(lesson: Lesson) -> dict[str, Any]:
         "standing": lesson.standing,
         "reason": lesson.reason,
         "versions": [
-            {"at": iso(version.at), "origin": version.origin, "claim": version.claim}
+            {
+                "at": iso(version.at),
+                "origin": version.origin,
+                "claim": version.claim,
+            }
             for version in lesson.versions
         ],
     }

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 from varve.api.graph import Graph
 from varve.api.ingested import Ingested
 from varve.api.outcomes import OutcomeRecorder
-from varve.api.records import Moment, RecordVerbs, as_json_time, without_missing
+from varve.api.records import (
+    Moment,
+    RecordVerbs,
+    as_json_time,
+    without_missing,
+)
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation
 from varve.domain.evaluation import Figures, LabelledQuestion
@@ -152,7 +157,9 @@ class Memory(RecordVerbs, OutcomeRecorder):
             "agents": agents,
             "explain": explain,
         }
-        return self.answer(parse_search_request(without_missing(given)), now=now)
+        return self.answer(
+            parse_search_request(without_missing(given)), now=now
+        )
 
     def answer(
         self, request: SearchRequest, *, now: datetime | None = None
@@ -226,10 +233,15 @@ class Memory(RecordVerbs, OutcomeRecorder):
         The same messages again add nothing. Raises as `ingest`.
         """
         said = {"conversationId": conversation_id, "messages": [*messages]}
-        return self.ingest(said if user_id is None else {**said, "userId": user_id})
+        return self.ingest(
+            said if user_id is None else {**said, "userId": user_id}
+        )
 
     def evaluate_retrieval(
-        self, questions: Sequence[LabelledQuestion], *, now: datetime | None = None
+        self,
+        questions: Sequence[LabelledQuestion],
+        *,
+        now: datetime | None = None,
     ) -> dict[str, Figures]:
         """Ask questions with known answers; return mean figures by memory type.
 
@@ -365,7 +377,9 @@ class Memory(RecordVerbs, OutcomeRecorder):
         limit: int = 8,
     ) -> "Recall":
         """Return the experience that bears on a situation (`Experience.recall`)."""
-        return self.experience.recall(situation, state=state, user=user, limit=limit)
+        return self.experience.recall(
+            situation, state=state, user=user, limit=limit
+        )
 
     def close(self) -> None:
         """Write the costs, reads of experience and questions that are kept in process.

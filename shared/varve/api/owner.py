@@ -60,7 +60,9 @@ class OwnerVerbs:
 
         self.sessions.searches.flush()
         with self._open_owner() as session:
-            if proposal is not None and not (user or conversation or ids or query):
+            if proposal is not None and not (
+                user or conversation or ids or query
+            ):
                 outcome = forget_proposed(
                     session,
                     proposal,
@@ -124,7 +126,9 @@ class OwnerVerbs:
         with self._open_owner() as session:
             return value(session.config, name)
 
-    def configure(self, name: str, value: str, *, check: bool = True) -> dict[str, Any]:
+    def configure(
+        self, name: str, value: str, *, check: bool = True
+    ) -> dict[str, Any]:
         """Set one setting, or with an empty value restore its default; return all.
 
         A setting of models is tried first with one short request to each model, unless
@@ -195,7 +199,9 @@ class OwnerVerbs:
         from varve.wiring.models import spell_embedder
 
         with self._open_owner() as session:
-            outcome = reembed(session, spell_embedder, to=to, progress=progress)
+            outcome = reembed(
+                session, spell_embedder, to=to, progress=progress
+            )
         return outcome.to_dict()
 
     def check(self) -> None:
@@ -239,7 +245,10 @@ class OwnerVerbs:
         self.sessions.searches.flush()
         with self._open_owner() as session:
             result = query_workspace(
-                session, query, self.sessions.open_stage, limits or QueryLimits()
+                session,
+                query,
+                self.sessions.open_stage,
+                limits or QueryLimits(),
             )
         return result.to_dicts()
 

@@ -27,7 +27,9 @@ class RecordVerbs(OwnerVerbs):
         with self.sessions.open(self.scope) as session:
             return get_record(session, record_id)
 
-    def show(self, record_id: str, *, depth: int | None = None) -> dict[str, Any]:
+    def show(
+        self, record_id: str, *, depth: int | None = None
+    ) -> dict[str, Any]:
         """Return a record and its sources as JSON values, `depth` levels of them.
 
         None: down to the messages. Raises Rejected: there is no such record.

@@ -40,12 +40,19 @@ class ResearchNotes:
         oldest give way. Raises Rejected: no such
         component, or no words.
         """
-        note = Note(name, component, text, source, conversation_id, user_id, most)
+        note = Note(
+            name, component, text, source, conversation_id, user_id, most
+        )
         with self._open(now) as session:
             return usecases.add_note(session, note)
 
     def answer(
-        self, name: str, question: str, answer: str, *, now: datetime | None = None
+        self,
+        name: str,
+        question: str,
+        answer: str,
+        *,
+        now: datetime | None = None,
     ) -> ResearchFinding:
         """Answer a question of the log. Raises Rejected: the log has no such question."""
         with self._open(now) as session:
@@ -54,7 +61,9 @@ class ResearchNotes:
     def block(self, name: str, question: str, limit: int = 5) -> str:
         """Return the facts that bear on a question and the open questions, for a prompt."""
         with self._open() as session:
-            return usecases.build_research_block(session, name, question, limit)
+            return usecases.build_research_block(
+                session, name, question, limit
+            )
 
     def _open(self, now: datetime | None = None) -> Session:
         return self._sessions.open(self.scope, now)

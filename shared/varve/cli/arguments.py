@@ -32,12 +32,22 @@ from varve.cli.transfer import add_export, add_import, add_reembed
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
-_BAD_CHOICE = re.compile(r"argument COMMAND: invalid choice: '(.{1,80}?)'", re.DOTALL)
+_BAD_CHOICE = re.compile(
+    r"argument COMMAND: invalid choice: '(.{1,80}?)'", re.DOTALL
+)
 
 _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("demo", "ingest a sample corpus and ask ten questions", add_demo),
-    ("ingest", "store conversations, of Varve's or a foreign format", add_ingest),
-    ("search", "search memory; without TEXT list the newest memories", add_search),
+    (
+        "ingest",
+        "store conversations, of Varve's or a foreign format",
+        add_ingest,
+    ),
+    (
+        "search",
+        "search memory; without TEXT list the newest memories",
+        add_search,
+    ),
     ("context", "print the memory block to put before a prompt", add_context),
     ("profile", "show or set a user's stable attributes", add_profile),
     ("agents", "list the workspace's agents with what each remembers", None),
@@ -52,8 +62,16 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
         "open memory as read-only pages on loopback, or write them as files",
         add_look,
     ),
-    ("summarize", "build the summaries that are due, daily ones first", add_summarize),
-    ("cleanup", "delete the periods whose retention limit has passed", add_cleanup),
+    (
+        "summarize",
+        "build the summaries that are due, daily ones first",
+        add_summarize,
+    ),
+    (
+        "cleanup",
+        "delete the periods whose retention limit has passed",
+        add_cleanup,
+    ),
     (
         "forget",
         "erase a user, a conversation, records or the matches of a query, and print "
@@ -80,20 +98,36 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("recall", "find past episodes and lessons for a situation", add_recall),
     ("lessons", "list, add, retire, curate or print lessons", add_lessons),
     ("answers", "list or evict prior answers", add_answers),
-    ("eval", "compare this memory with flat vector search on scenarios", add_eval),
+    (
+        "eval",
+        "compare this memory with flat vector search on scenarios",
+        add_eval,
+    ),
     ("export", "write an agent's memory to a directory", add_export),
     ("import", "add an exported memory to an agent's memory", add_import),
     ("remember", "remember one statement", add_remember),
     ("correct", "say what holds instead of a fact or turn", add_correct),
     ("share", "let other agents read parts of this agent's memory", add_share),
-    ("completion", "print a script that completes commands in a shell", add_completion),
-    ("mcp", "serve the memory tools over MCP on standard input and output", add_mcp),
+    (
+        "completion",
+        "print a script that completes commands in a shell",
+        add_completion,
+    ),
+    (
+        "mcp",
+        "serve the memory tools over MCP on standard input and output",
+        add_mcp,
+    ),
     (
         "tool-schema",
         "print the tools' definitions in the form of a model's API",
         add_tool_schema,
     ),
-    ("reembed", "move the workspace's stores to another embedding model", add_reembed),
+    (
+        "reembed",
+        "move the workspace's stores to another embedding model",
+        add_reembed,
+    ),
 ]
 """Name, help text and own arguments of each command, in the order of `varve --help`."""
 
@@ -117,7 +151,9 @@ class SuggestingParser(argparse.ArgumentParser):
         found = _BAD_CHOICE.match(message)
         if found is not None:
             near = _propose(found[1], self._commands)
-            message = f"{found[1]!r} is not a command{near} (varve --help lists all)"
+            message = (
+                f"{found[1]!r} is not a command{near} (varve --help lists all)"
+            )
         super().error(message)
 
     @property
@@ -156,12 +192,20 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="Options come after the command; `varve COMMAND --help` lists them.",
         allow_abbrev=False,
     )
-    root.add_argument("--version", action="version", version=f"varve {__version__}")
-    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    root.add_argument(
+        "--version", action="version", version=f"varve {__version__}"
+    )
+    commands = root.add_subparsers(
+        dest="command", metavar="COMMAND", required=True
+    )
     common = _build_common_options()
     for name, words, add_arguments in _COMMANDS:
         command = commands.add_parser(
-            name, help=words, description=words, parents=[common], allow_abbrev=False
+            name,
+            help=words,
+            description=words,
+            parents=[common],
+            allow_abbrev=False,
         )
         if add_arguments is not None:
             add_arguments(command)
@@ -175,7 +219,9 @@ def _build_common_options() -> SuggestingParser:
         metavar="PATH|URI",
         help="directory or s3://bucket/prefix; default: VARVE_STORE, then ./memory",
     )
-    common.add_argument("--workspace", metavar="W", help="workspace; default: default")
+    common.add_argument(
+        "--workspace", metavar="W", help="workspace; default: default"
+    )
     common.add_argument("--agent", metavar="A", help="agent; default: default")
     common.add_argument(
         "--now", metavar="T", help="time to use as the present, ISO 8601"

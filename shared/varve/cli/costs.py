@@ -84,9 +84,7 @@ def format_budget(report: dict[str, Any]) -> Iterator[str]:
     budget = report["budget"]
     if budget is not None:
         state = "SPENT: rules alone read" if budget["isSpent"] else "spent"
-        amount = (
-            f"${budget['spent']:.2f} of ${budget['limit']:.2f} in {budget['month']}"
-        )
+        amount = f"${budget['spent']:.2f} of ${budget['limit']:.2f} in {budget['month']}"
         yield f"  {'budget':<10}{amount} {state}"
     if report["waiting"]:
         waiting = format_count(report["waiting"], "part")
@@ -103,7 +101,9 @@ def _parse_since(text: str, memory: Memory) -> datetime:
             return start_of_day(date.fromisoformat(text), zone)
         return parse_instant(text)
     except ValueError as error:
-        raise Rejected("--since", f"{text[:40]!r} is not a day or time") from error
+        raise Rejected(
+            "--since", f"{text[:40]!r} is not a day or time"
+        ) from error
 
 
 def _format_costs(found: Costs) -> Iterator[str]:
@@ -131,7 +131,11 @@ def _cells(row: CostRow) -> tuple[str, ...]:
         row.count(Item.EMBEDDING_TOKENS),
     ]
     names = (row.workspace or "-", row.agent or "-", row.verb)
-    return (*names, *(f"{number:,}" for number in numbers), format_dollars(row.dollars))
+    return (
+        *names,
+        *(f"{number:,}" for number in numbers),
+        format_dollars(row.dollars),
+    )
 
 
 def _format_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -111,7 +111,9 @@ def _choose_memory(first: Answer | None, memories: OpenedMemories) -> Memory:
     return memories.by_scope[first[0].scope]
 
 
-def _to_json(statuses: list[dict[str, Any]], answers: list[Answer]) -> dict[str, Any]:
+def _to_json(
+    statuses: list[dict[str, Any]], answers: list[Answer]
+) -> dict[str, Any]:
     shown = []
     for question, response in answers:
         answer = {"question": question.text, "response": response.to_dict()}
@@ -141,7 +143,9 @@ def _format_next_steps(
     place = Path(store).resolve() if memory.is_directory else store
     program = sys.argv[0] if Path(sys.argv[0]).name == "varve" else "varve"
     scope = memory.scope
-    where = f"--store {store} --workspace {scope.workspace} --agent {scope.agent}"
+    where = (
+        f"--store {store} --workspace {scope.workspace} --agent {scope.agent}"
+    )
     question = first[0] if first else AskedQuestion(scope, "")
     yield ""
     yield f"The store is {place}. Try next:"

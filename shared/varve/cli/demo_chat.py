@@ -50,7 +50,9 @@ def answer_chat(name: str, memories: OpenedMemories) -> list[Answer]:
     given = ImportOptions(PurePath(show_name(name)).stem)
     report = import_one(name, AUTO, given, memories.open)
     if report.is_empty:
-        reason = report.failures[0] if report.failures else "holds no conversation"
+        reason = (
+            report.failures[0] if report.failures else "holds no conversation"
+        )
         raise Rejected(show_name(name), reason)
     answers: list[Answer] = []
     for memory in memories.by_scope.values():

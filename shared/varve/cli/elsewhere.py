@@ -21,7 +21,9 @@ def name_other_memories(memory: Memory) -> None:
         return
     names = [*_name_agents(scope.workspace, held), *_name_elsewhere(memory)]
     if names:
-        say(f"{scope} is empty. These agents are not: {list_some(names, MAX_NAMES)}")
+        say(
+            f"{scope} is empty. These agents are not: {list_some(names, MAX_NAMES)}"
+        )
 
 
 def _count_records(memory: Memory) -> dict[str, int]:

@@ -26,14 +26,20 @@ from varve.domain.experience.trial import (
     run,
 )
 from varve.domain.experience.trial_memory import ExperienceMemory
-from varve.domain.experience.trial_report import GROUPS, compare, shuffle_rounds
+from varve.domain.experience.trial_report import (
+    GROUPS,
+    compare,
+    shuffle_rounds,
+)
 from varve.ports.search import word_embedding
 
 
 def add_eval(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve eval`."""
     command.add_argument(
-        "what", choices=["experience", "retrieval"], help="part of memory to test"
+        "what",
+        choices=["experience", "retrieval"],
+        help="part of memory to test",
     )
     command.add_argument(
         "--scenarios",

@@ -39,7 +39,9 @@ def add_episode(command: argparse.ArgumentParser) -> None:
         "--decision", metavar="TEXT", help="what the agent did (outcome)"
     )
     command.add_argument(
-        "--resolution", metavar="TEXT", help="what would have been right (outcome)"
+        "--resolution",
+        metavar="TEXT",
+        help="what would have been right (outcome)",
     )
     command.add_argument(
         "--used",
@@ -49,7 +51,10 @@ def add_episode(command: argparse.ArgumentParser) -> None:
         help="ids of the memories that the agent used (outcome)",
     )
     command.add_argument(
-        "--limit", metavar="N", type=int, help="list the newest N; default: all"
+        "--limit",
+        metavar="N",
+        type=int,
+        help="list the newest N; default: all",
     )
 
 
@@ -75,7 +80,9 @@ def episode(options: argparse.Namespace, memory: Memory) -> None:
             _record_outcome(options, experience)
 
 
-def _record_outcome(options: argparse.Namespace, experience: Experience) -> None:
+def _record_outcome(
+    options: argparse.Namespace, experience: Experience
+) -> None:
     if options.outcome is None:
         raise Rejected("episode outcome", "needs ID and OUTCOME")
     report = experience.record_outcome(
@@ -101,7 +108,9 @@ def _format_episode(one: dict[str, Any]) -> str:
     return f"{one['id']}  {began}  {one['outcome']:<8} {state}  {situation}"
 
 
-def _format_fields(value: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
+def _format_fields(
+    value: dict[str, Any], names: Iterable[str]
+) -> Iterator[str]:
     """Yield a line for each of the fields that is not empty."""
     for name in names:
         if value[name]:
@@ -111,7 +120,9 @@ def _format_fields(value: dict[str, Any], names: Iterable[str]) -> Iterator[str]
 def add_recall(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve recall`."""
     command.add_argument(
-        "text", metavar="SITUATION", help="the agent's situation in plain words"
+        "text",
+        metavar="SITUATION",
+        help="the agent's situation in plain words",
     )
     command.add_argument(
         "--state", metavar="S", help="the agent's activity, such as debugging"
@@ -139,7 +150,9 @@ def _format_recall(value: dict[str, Any]) -> Iterator[str]:
     yield f"familiarity: {value['familiarity']:.2f}"
     for item in value["items"]:
         yield f"[{item['outcome']}] {item['content']}"
-        for line in _format_fields(item, ["answer", "correction", "confidence"]):
+        for line in _format_fields(
+            item, ["answer", "correction", "confidence"]
+        ):
             yield f"    {line}"
 
 

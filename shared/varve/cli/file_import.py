@@ -11,7 +11,12 @@ from varve.domain.errors import Rejected
 from varve.importers.files import open_source, show_name
 from varve.importers.formats import Format, find_format
 from varve.importers.items import ImportOptions, Source
-from varve.importers.run import ImportReport, OpenAgent, count_messages, import_file
+from varve.importers.run import (
+    ImportReport,
+    OpenAgent,
+    count_messages,
+    import_file,
+)
 from varve.usecases.progress import StepCounter, no_progress
 
 
@@ -29,7 +34,12 @@ def import_one(
             format_ = find_format(format_name, source)
             with _show_messages(source, format_, options) as step:
                 return import_file(
-                    source, format_, options, open_agent, dry_run=dry_run, step=step
+                    source,
+                    format_,
+                    options,
+                    open_agent,
+                    dry_run=dry_run,
+                    step=step,
                 )
         except Rejected as error:
             if error.field.startswith("--"):

@@ -30,10 +30,14 @@ MAX_RECORDS = 10
 def add_forget(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve forget`."""
     command.add_argument(
-        "--user", metavar="U", help="erase this user's messages and the answers to them"
+        "--user",
+        metavar="U",
+        help="erase this user's messages and the answers to them",
     )
     command.add_argument(
-        "--conversation", metavar="C", help="erase every message of this conversation"
+        "--conversation",
+        metavar="C",
+        help="erase every message of this conversation",
     )
     command.add_argument(
         "--id",
@@ -60,7 +64,9 @@ def add_forget(command: argparse.ArgumentParser) -> None:
         help="list the agent's proposals that wait",
     )
     command.add_argument(
-        "--discard", action="store_true", help="remove --proposal; erase nothing"
+        "--discard",
+        action="store_true",
+        help="remove --proposal; erase nothing",
     )
     command.add_argument(
         "--only",
@@ -74,7 +80,9 @@ def add_forget(command: argparse.ArgumentParser) -> None:
         help="show what forget would erase; with --json list all of it",
     )
     command.add_argument(
-        "--yes", action="store_true", help="erase without asking for confirmation"
+        "--yes",
+        action="store_true",
+        help="erase without asking for confirmation",
     )
     command.add_argument(
         "--verify",
@@ -114,7 +122,9 @@ def _forget_selected(options: argparse.Namespace, memory: Memory) -> None:
         "proposal": options.proposal,
     }
     only = _read_numbers(options.only)
-    plan = memory.forget(**selector, query=options.query, only=only, dry_run=True)
+    plan = memory.forget(
+        **selector, query=options.query, only=only, dry_run=True
+    )
     if options.dry_run:
         print_result(options, plan, _format_plan(plan))
         return
@@ -130,7 +140,10 @@ def _forget_selected(options: argparse.Namespace, memory: Memory) -> None:
         chosen = only if options.proposal is not None else None
         with show_progress() as progress:
             receipt = memory.forget(
-                **selector, only=chosen, verify=options.verify, progress=progress
+                **selector,
+                only=chosen,
+                verify=options.verify,
+                progress=progress,
             )
     print_result(options, receipt, _format_receipt(receipt))
     _require_complete(receipt)
@@ -259,4 +272,6 @@ def _require_complete(receipt: dict[str, Any]) -> None:
             "forget: words of the subject are left; run the same command again, or name "
             "the records that hold them with --id"
         )
-    raise Retryable("forget: the erasure is not proved; run the same command again")
+    raise Retryable(
+        "forget: the erasure is not proved; run the same command again"
+    )

@@ -36,7 +36,10 @@ def add_graph(command: argparse.ArgumentParser) -> None:
         "thing (show)",
     )
     command.add_argument(
-        "--most", metavar="N", default="200", help="edges to show; default: 200"
+        "--most",
+        metavar="N",
+        default="200",
+        help="edges to show; default: 200",
     )
     command.add_argument(
         "--experience",
@@ -44,7 +47,9 @@ def add_graph(command: argparse.ArgumentParser) -> None:
         help="show the links between episodes too",
     )
     command.add_argument(
-        "--out", metavar="FILE", help="draw the triples into an .svg or .html file"
+        "--out",
+        metavar="FILE",
+        help="draw the triples into an .svg or .html file",
     )
 
 
@@ -71,7 +76,9 @@ def _show(options: argparse.Namespace, memory: Memory) -> None:
     draw = None if options.out is None else _choose_drawing(options.out)
     root = _find_root(options.subject, graph)
     found = graph.neighbourhood(
-        options.subject, most=_parse_most(options.most), experience=options.experience
+        options.subject,
+        most=_parse_most(options.most),
+        experience=options.experience,
     )
     edges = found.edges
     if draw is not None:
@@ -86,7 +93,9 @@ def _show(options: argparse.Namespace, memory: Memory) -> None:
     if not edges:
         name_other_memories(memory)
     if found.left_out:
-        say(f"{format_count(found.left_out, 'edge')} left out; --most N shows more")
+        say(
+            f"{format_count(found.left_out, 'edge')} left out; --most N shows more"
+        )
 
 
 def _suggest(subject: str, graph: Graph) -> None:
@@ -119,7 +128,9 @@ def format_table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _align(cells: list[str], widths: list[int]) -> str:
-    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    padded = [
+        cell.ljust(width) for cell, width in zip(cells, widths, strict=True)
+    ]
     return "  ".join(padded).rstrip()
 
 
@@ -141,7 +152,9 @@ def format_tree(edges: "list[Edge]", root: str | None) -> list[str]:
     From a root, the tree has a second level: the edges of the current neighbours. The
     edges that point to the root come last.
     """
-    from varve.look.branches import grow_trees  # here, as every command loads this
+    from varve.look.branches import (
+        grow_trees,
+    )  # here, as every command loads this
 
     if not edges:
         return [f"nothing is known about {root}" if root else "no triples"]
@@ -152,7 +165,9 @@ def format_tree(edges: "list[Edge]", root: str | None) -> list[str]:
     return lines
 
 
-def _format_branches(branches: "Sequence[Branch]", indent: str = "") -> Iterator[str]:
+def _format_branches(
+    branches: "Sequence[Branch]", indent: str = ""
+) -> Iterator[str]:
     """Yield a line for each branch, followed by the branches below it."""
     from varve.look.branches import format_validity
 
@@ -173,7 +188,9 @@ def _find_root(name: str | None, graph: Graph) -> str | None:
     entity = graph.entity(name)
     if entity["ambiguous"]:
         claimants = " or ".join(entity["ambiguous"])
-        say(f"{name} may be {claimants}; showing only triples of {name} itself")
+        say(
+            f"{name} may be {claimants}; showing only triples of {name} itself"
+        )
     return str(entity["id"])
 
 

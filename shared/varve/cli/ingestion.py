@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 def add_ingest(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve ingest`."""
     command.add_argument(
-        "files", nargs="*", metavar="FILE", help="file to read; - is standard input"
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="file to read; - is standard input",
     )
     command.add_argument(
         "--format",
@@ -71,7 +74,8 @@ def ingest(options: argparse.Namespace) -> None:
 
 def _ingest(options: argparse.Namespace, memories: OpenedMemories) -> None:
     reports = {
-        show_name(name): _import(name, options, memories) for name in options.files
+        show_name(name): _import(name, options, memories)
+        for name in options.files
     }
     _require_something(reports)
     usage = sum((memory.usage for memory in memories.opened), ModelUsage())
@@ -144,7 +148,9 @@ def _sum_up(
         else:
             _add_counts(value["stored"], report.stored)
     value["dryRun"] = options.dry_run
-    value["files"] = {name: report.to_dict() for name, report in reports.items()}
+    value["files"] = {
+        name: report.to_dict() for name, report in reports.items()
+    }
     return value
 
 
@@ -216,6 +222,12 @@ def _raise_failures(reports: "dict[str, ImportReport]") -> None:
     if not failed:
         return
     if any(report.again for report in reports.values()):
-        raise Retryable(f"{failed} not stored; run the same command again to go on")
-    files = ", ".join(name for name, report in reports.items() if report.failed)
-    raise Rejected(files, f"{failed} refused as named above; the others are stored")
+        raise Retryable(
+            f"{failed} not stored; run the same command again to go on"
+        )
+    files = ", ".join(
+        name for name, report in reports.items() if report.failed
+    )
+    raise Rejected(
+        files, f"{failed} refused as named above; the others are stored"
+    )

@@ -8,4 +8,8 @@ INTERRUPTED = 130
 
 def say_interrupted() -> None:
     """Say that the same command goes on where this one ended."""
-    print("varve: interrupted; run it again to go on", file=sys.stderr, flush=True)
+    print(
+        "varve: interrupted; run it again to go on",
+        file=sys.stderr,
+        flush=True,
+    )

@@ -28,10 +28,15 @@ def add_lessons(command: argparse.ArgumentParser) -> None:
     )
     _add_claim_options(command)
     command.add_argument(
-        "--reason", metavar="TEXT", default="", help="why the lesson is retired"
+        "--reason",
+        metavar="TEXT",
+        default="",
+        help="why the lesson is retired",
     )
     command.add_argument(
-        "--apply", action="store_true", help="write what curate or reword proposes"
+        "--apply",
+        action="store_true",
+        help="write what curate or reword proposes",
     )
     command.add_argument(
         "--last",
@@ -88,7 +93,9 @@ def _list(options: argparse.Namespace, book: LessonBook) -> None:
     values = [lesson_as_json(lesson) for lesson in book.all()]
     lines = []
     for one in values:
-        lines.append(f"{one['id']}  {one['standing']}  {one['basis']}  {one['claim']}")
+        lines.append(
+            f"{one['id']}  {one['standing']}  {one['basis']}  {one['claim']}"
+        )
     print_result(options, values, lines or ["no lessons yet"])
 
 
@@ -117,7 +124,9 @@ def _read_calibration(given: list[str] | None) -> Calibration | None:
 def _retire(options: argparse.Namespace, book: LessonBook) -> None:
     id_ = _require_subject(options, "ID")
     book.retire(id_, reason=options.reason)
-    print_result(options, {"id": id_, "standing": "retired"}, [f"{id_} retired"])
+    print_result(
+        options, {"id": id_, "standing": "retired"}, [f"{id_} retired"]
+    )
 
 
 def _curate(options: argparse.Namespace, book: LessonBook) -> None:

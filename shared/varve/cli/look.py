@@ -47,7 +47,9 @@ def _write(options: argparse.Namespace, memory: Memory) -> None:
     print_result(options, value, [f"{pages}; open {written.index}"])
 
 
-def serve_pages(options: argparse.Namespace, memory: Memory, port: int) -> None:
+def serve_pages(
+    options: argparse.Namespace, memory: Memory, port: int
+) -> None:
     """Print the address of the pages, and serve them until interrupted.
 
     Raises Misconfigured: Jinja2 is not installed, or the port is taken.
@@ -73,5 +75,7 @@ def _parse_port(text: str | None) -> int:
     if text is None:
         return 0
     if not text.isdecimal() or int(text) > MAX_PORT:
-        raise Rejected("--port", f"{text[:40]!r} is not a port, 0 to {MAX_PORT:,}")
+        raise Rejected(
+            "--port", f"{text[:40]!r} is not a port, 0 to {MAX_PORT:,}"
+        )
     return int(text)

@@ -56,7 +56,9 @@ def _find_failure(memory: Memory) -> str:
 def add_cleanup(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve cleanup`."""
     command.add_argument(
-        "--dry-run", action="store_true", help="report what cleanup would delete"
+        "--dry-run",
+        action="store_true",
+        help="report what cleanup would delete",
     )
     command.add_argument(
         "--force",
@@ -86,7 +88,9 @@ def _confirm_cleanup(options: argparse.Namespace, memory: Memory) -> None:
     """Ask if anything would be deleted. Raises Rejected: the answer is not yes."""
     plan = memory.cleanup(dry_run=True, force=options.force)
     grains = plan["grains"].values()
-    if not (plan["timelineDays"] or any(one["expiredRecords"] for one in grains)):
+    if not (
+        plan["timelineDays"] or any(one["expiredRecords"] for one in grains)
+    ):
         return
     lines = _format_cleanup(plan, "would be deleted")
     if not confirm(options, lines, "Delete this permanently?"):

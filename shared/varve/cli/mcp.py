@@ -108,7 +108,9 @@ def _serve_http(options: argparse.Namespace, tools: "Tools") -> None:
     try:
         listener = socket.create_server((LOOPBACK, options.port))
     except (OSError, OverflowError) as error:
-        raise Rejected("--port", f"{options.port} cannot be served on") from error
+        raise Rejected(
+            "--port", f"{options.port} cannot be served on"
+        ) from error
     with listener:
         port = listener.getsockname()[1]
         say(f"varve: serving http://{LOOPBACK}:{port}{PATH}")
@@ -129,6 +131,8 @@ def _read_token(file: Path | None) -> str:
         or not token.isascii()
         or not token.isprintable()
     ):
-        reason = f"must hold {MIN_TOKEN_CHARACTERS} printable characters or more"
+        reason = (
+            f"must hold {MIN_TOKEN_CHARACTERS} printable characters or more"
+        )
         raise Rejected("--token-file", reason)
     return token

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]|[^"\[\]{}]+', re.DOTALL)
-_NOT_JSON = "is not valid JSON, holds a lone surrogate, or is nested too deeply"
+_NOT_JSON = (
+    "is not valid JSON, holds a lone surrogate, or is nested too deeply"
+)
 _NOT_RPC = "is not a JSON-RPC 2.0 message"
 
 
@@ -30,7 +32,9 @@ async def refusing(
     outgoing: "WriteStream[SessionMessage]",
 ) -> AsyncIterator["ReadStream[SessionMessage | Exception]"]:
     """Give the valid messages of `incoming`; answer the other lines with errors."""
-    send, valid = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    send, valid = anyio.create_memory_object_stream[
+        SessionMessage | Exception
+    ](0)
 
     async def relay() -> None:
         async with send:

@@ -13,7 +13,9 @@ from varve.wiring.sessions import Now
 DEFAULT_ID = "default"
 
 
-def open_memory(options: argparse.Namespace, scope: Scope | None = None) -> Memory:
+def open_memory(
+    options: argparse.Namespace, scope: Scope | None = None
+) -> Memory:
     """Open the memory of `scope`, by default that of `--workspace` and `--agent`."""
     chosen = scope or choose_scope(options)
     return Memory.open(

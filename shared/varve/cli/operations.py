@@ -8,9 +8,7 @@ from varve.api.administration import Administration
 from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Rejected
 
-_NO_QUEUES = (
-    "no queues are configured (VARVE_*_QUEUE_URL), so there are no dead letters"
-)
+_NO_QUEUES = "no queues are configured (VARVE_*_QUEUE_URL), so there are no dead letters"
 
 
 def add_dlq(command: argparse.ArgumentParser) -> None:
@@ -21,7 +19,9 @@ def add_dlq(command: argparse.ArgumentParser) -> None:
         help="list all, show ID, send ID… back to their queue (redrive), or delete "
         "ID… (drop)",
     )
-    command.add_argument("ids", nargs="*", metavar="ID", help="id of a dead letter")
+    command.add_argument(
+        "ids", nargs="*", metavar="ID", help="id of a dead letter"
+    )
     command.add_argument(
         "--queue",
         metavar="Q",
@@ -36,7 +36,9 @@ def add_dlq(command: argparse.ArgumentParser) -> None:
         help="show the message too, without its secrets",
     )
     command.add_argument(
-        "--yes", action="store_true", help="confirm drop --all, which loses messages"
+        "--yes",
+        action="store_true",
+        help="confirm drop --all, which loses messages",
     )
 
 
@@ -57,11 +59,15 @@ def _list(options: argparse.Namespace, administration: Administration) -> None:
 def _show(options: argparse.Namespace, administration: Administration) -> None:
     if len(options.ids) != 1:
         raise Rejected("dlq show", "needs one ID")
-    letter = administration.dead_letter(options.ids[0], content=options.content)
+    letter = administration.dead_letter(
+        options.ids[0], content=options.content
+    )
     print_result(options, letter, _format_fields(letter))
 
 
-def _redrive(options: argparse.Namespace, administration: Administration) -> None:
+def _redrive(
+    options: argparse.Namespace, administration: Administration
+) -> None:
     sent = administration.redrive(_choose_ids(options), options.queue)
     letters = format_count(len(sent), "dead letter")
     print_result(options, {"redriven": sent}, [f"{letters} sent back"])
@@ -69,7 +75,9 @@ def _redrive(options: argparse.Namespace, administration: Administration) -> Non
 
 def _drop(options: argparse.Namespace, administration: Administration) -> None:
     if options.all and not options.yes:
-        raise Rejected("dlq drop --all", "loses the messages; confirm with --yes")
+        raise Rejected(
+            "dlq drop --all", "loses the messages; confirm with --yes"
+        )
     dropped = administration.drop(_choose_ids(options), options.queue)
     letters = format_count(len(dropped), "dead letter")
     print_result(options, {"dropped": dropped}, [f"{letters} dropped"])

@@ -18,7 +18,9 @@ _FAINT = "\x1b[2m"
 _NORMAL = "\x1b[0m"
 
 
-def print_result(options: argparse.Namespace, value: Any, lines: Iterable[str]) -> None:
+def print_result(
+    options: argparse.Namespace, value: Any, lines: Iterable[str]
+) -> None:
     """Print the value as indented JSON with `--json`, else the lines."""
     if options.json:
         print(json.dumps(value, ensure_ascii=False, indent=2))
@@ -32,13 +34,17 @@ def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def confirm(options: argparse.Namespace, lines: Iterable[str], question: str) -> bool:
+def confirm(
+    options: argparse.Namespace, lines: Iterable[str], question: str
+) -> bool:
     """Print the lines and ask on standard error; return whether the answer is yes.
 
     Raises Rejected: `--json` is given, or there is no terminal to ask at.
     """
     if options.json or not sys.stdin.isatty():
-        raise Rejected("--yes", "is required with --json or without a terminal")
+        raise Rejected(
+            "--yes", "is required with --json or without a terminal"
+        )
     for line in lines:
         say(line)
     return _ask(question)

@@ -12,7 +12,9 @@ from varve.usecases.progress import Progress, no_progress
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-FORMAT = "{desc} {bar} {n_fmt} of {total_fmt}, {rate_noinv_fmt}, {remaining} left"
+FORMAT = (
+    "{desc} {bar} {n_fmt} of {total_fmt}, {rate_noinv_fmt}, {remaining} left"
+)
 FORMAT_WITHOUT_TOTAL = "{desc} {n_fmt}, {rate_noinv_fmt}"
 MAX_COLUMNS = 100
 PATIENCE_SECONDS = 0.3
@@ -59,7 +61,9 @@ class _Bars:
 def _draw(step: str, total: int) -> "tqdm[None]":
     from tqdm import tqdm
 
-    size = get_terminal_size()  # tqdm takes a terminal that tells no size for no lines
+    size = (
+        get_terminal_size()
+    )  # tqdm takes a terminal that tells no size for no lines
     tqdm.monitor_interval = 0  # no thread that draws beside this one
     return tqdm(
         desc=step,

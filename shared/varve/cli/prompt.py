@@ -14,7 +14,9 @@ from varve.domain.errors import Rejected
 
 def add_context(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve context`."""
-    command.add_argument("text", metavar="TEXT", help="prompt that the block is for")
+    command.add_argument(
+        "text", metavar="TEXT", help="prompt that the block is for"
+    )
     command.add_argument(
         "--max-tokens",
         metavar="N",
@@ -28,7 +30,10 @@ def add_context(command: argparse.ArgumentParser) -> None:
         help="share of the model's window that the block may take, such as 0.05",
     )
     command.add_argument(
-        "--user", metavar="U", dest="user_id", help="only memories of this user"
+        "--user",
+        metavar="U",
+        dest="user_id",
+        help="only memories of this user",
     )
     add_agents(command)
     command.add_argument(

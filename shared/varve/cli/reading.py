@@ -59,11 +59,17 @@ _SHOWN_FIELDS = [
 def add_search(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve search`."""
     command.add_argument(
-        "text", nargs="?", metavar="TEXT", default="", help="question in plain words"
+        "text",
+        nargs="?",
+        metavar="TEXT",
+        default="",
+        help="question in plain words",
     )
     grains = ", ".join(["auto", *Grain])
     command.add_argument(
-        "--grain", metavar="G", help=f"grain to search: {grains}; default: auto"
+        "--grain",
+        metavar="G",
+        help=f"grain to search: {grains}; default: auto",
     )
     _add_time_options(command)
     _add_limit_options(command)
@@ -144,7 +150,9 @@ def _add_time_options(command: argparse.ArgumentParser) -> None:
 
 def _add_limit_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--max-results", metavar="N", help="number of results, 1 to 100; default: 10"
+        "--max-results",
+        metavar="N",
+        help="number of results, 1 to 100; default: 10",
     )
     command.add_argument(
         "--max-tokens",
@@ -155,7 +163,10 @@ def _add_limit_options(command: argparse.ArgumentParser) -> None:
 
 def _add_filter_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--user", metavar="U", dest="user_id", help="only memories of this user"
+        "--user",
+        metavar="U",
+        dest="user_id",
+        help="only memories of this user",
     )
     command.add_argument(
         "--conversation",
@@ -175,7 +186,9 @@ def _add_filter_options(command: argparse.ArgumentParser) -> None:
 def search(options: argparse.Namespace, memory: Memory) -> None:
     """Answer a question; without one list the newest memories."""
     arguments = {name: getattr(options, name) for name in SEARCH_OPTIONS}
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = {
+        name: value for name, value in arguments.items() if value is not None
+    }
     request = parse_search_request({"query_text": options.text, **given})
     response = memory.answer(request)
     print_result(options, response.to_dict(), format_response(response))
@@ -183,7 +196,9 @@ def search(options: argparse.Namespace, memory: Memory) -> None:
         name_other_memories(memory)
 
 
-def format_response(response: SearchResponse, *, ids: bool = True) -> Iterator[str]:
+def format_response(
+    response: SearchResponse, *, ids: bool = True
+) -> Iterator[str]:
     """Yield the results, the window that was searched, and the hint.
 
     With `ids` the line below each result names the record and its sources.
@@ -259,7 +274,9 @@ def _format_record(record: dict[str, Any]) -> Iterator[str]:
     yield from _format_sources(record.get("sources", []), "  ")
 
 
-def _format_sources(sources: list[dict[str, Any]], indent: str) -> Iterator[str]:
+def _format_sources(
+    sources: list[dict[str, Any]], indent: str
+) -> Iterator[str]:
     for source in sources:
         when = source.get("period") or source.get("at") or ""
         yield f"{indent}└ {when}  {source['id']}  {_format_words(source)}"
@@ -278,7 +295,9 @@ def _format_words(source: dict[str, Any]) -> str:
 
 
 def _format_value(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and all(
+        isinstance(item, str) for item in value
+    ):
         return ", ".join(value)
     return str(value)
 
@@ -337,9 +356,13 @@ def _format_grain(grain: str, held: dict[str, Any]) -> str:
 def _format_backlog(backlog: dict[str, int]) -> Iterator[str]:
     waiting = []
     if backlog["periods"]:
-        waiting.append(format_count(backlog["periods"], "period") + " to summarize")
+        waiting.append(
+            format_count(backlog["periods"], "period") + " to summarize"
+        )
     if backlog["cleanups"]:
-        waiting.append(format_count(backlog["cleanups"], "grain") + " to clean up")
+        waiting.append(
+            format_count(backlog["cleanups"], "grain") + " to clean up"
+        )
     if waiting:
         yield f"  {'backlog':<10}{', '.join(waiting)}"
 

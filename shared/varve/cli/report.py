@@ -15,7 +15,10 @@ PROVED = {True: "yes", False: "NO", None: "not asked"}
 def add_report(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve report`."""
     command.add_argument(
-        "--month", metavar="M", required=True, help="calendar month, such as 2026-10"
+        "--month",
+        metavar="M",
+        required=True,
+        help="calendar month, such as 2026-10",
     )
 
 
@@ -46,7 +49,9 @@ def _format_report(found: MonthlyReport) -> Iterator[str]:
 def _format_agents(found: MonthlyReport) -> Iterator[str]:
     rows = []
     for one in found.agents:
-        rows.append([one.agent, *(str(one.figures[name]) for name in MEASURES)])
+        rows.append(
+            [one.agent, *(str(one.figures[name]) for name in MEASURES)]
+        )
     yield from _format_table(["agent", *MEASURES], rows)
 
 
@@ -56,8 +61,12 @@ def _format_costs(found: MonthlyReport) -> Iterator[str]:
         requests = sum(row.count(item) for item in STORE_REQUESTS)
         tokens = row.count(Item.TOKENS_IN) + row.count(Item.TOKENS_OUT)
         dollars = format_dollars(row.dollars)
-        rows.append([row.agent or "-", row.verb, str(requests), str(tokens), dollars])
-    yield from _format_table(["agent", "verb", "requests", "tokens", "dollars"], rows)
+        rows.append(
+            [row.agent or "-", row.verb, str(requests), str(tokens), dollars]
+        )
+    yield from _format_table(
+        ["agent", "verb", "requests", "tokens", "dollars"], rows
+    )
 
 
 def _format_erasures(found: MonthlyReport) -> Iterator[str]:

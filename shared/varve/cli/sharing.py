@@ -46,8 +46,12 @@ def share(options: argparse.Namespace, memory: Memory) -> None:
 def _grant(options: argparse.Namespace, book: Share) -> None:
     reader = _require_reader(options)
     if not options.types:
-        raise Rejected("--types", "is required: name the memory types to share")
-    grant = book.grant(reader, types=_read_types(options.types), users=options.users)
+        raise Rejected(
+            "--types", "is required: name the memory types to share"
+        )
+    grant = book.grant(
+        reader, types=_read_types(options.types), users=options.users
+    )
     print_result(options, grant.to_dict(), [_format_grant(grant)])
 
 
@@ -104,4 +108,6 @@ def _format_grant(grant: Grant) -> str:
     users = "all users" if grant.users is None else ", ".join(grant.users)
     types = ", ".join(grant.types)
     day = grant.granted_at.date()
-    return f"{grant.to} may read {types} of {grant.agent} ({users}), since {day}"
+    return (
+        f"{grant.to} may read {types} of {grant.agent} ({users}), since {day}"
+    )

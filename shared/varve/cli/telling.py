@@ -10,8 +10,12 @@ from varve.domain.calendar import parse_instant_field
 
 def add_remember(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve remember`."""
-    command.add_argument("text", metavar="TEXT", help="the statement to remember")
-    command.add_argument("--user", metavar="U", help="user whose statement it is")
+    command.add_argument(
+        "text", metavar="TEXT", help="the statement to remember"
+    )
+    command.add_argument(
+        "--user", metavar="U", help="user whose statement it is"
+    )
     command.add_argument(
         "--at", metavar="T", help="when it was said, ISO 8601; default: now"
     )

@@ -38,5 +38,7 @@ def tool_schema(options: argparse.Namespace) -> None:
     """Print the definitions as a JSON array. Raises Rejected: there is no such tool."""
     from varve.integrations.tool_definitions import describe_tools
 
-    described = describe_tools(options.tools, options.format, options.agents or ())
+    described = describe_tools(
+        options.tools, options.format, options.agents or ()
+    )
     print_result(options, described, [json.dumps(described, indent=2)])

@@ -13,7 +13,9 @@ from varve.cli.progress import show_progress
 def add_export(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve export`."""
     command.add_argument(
-        "directory", metavar="DIR", help="directory that is empty or does not exist"
+        "directory",
+        metavar="DIR",
+        help="directory that is empty or does not exist",
     )
     command.add_argument(
         "--force", action="store_true", help="replace an earlier export in DIR"
@@ -29,10 +31,14 @@ def export(options: argparse.Namespace, memory: Memory) -> None:
     counts = manifest["counts"]
     records = format_count(sum(counts["records"].values()), "record")
     triples = format_count(counts["triples"], "triple")
-    entries = format_count(counts["profiles"], "profile entry", "profile entries")
+    entries = format_count(
+        counts["profiles"], "profile entry", "profile entries"
+    )
     messages = format_count(counts["timeline"], "message")
     exported = f"{records}, {triples}, {entries} and {messages}"
-    print_result(options, manifest, [f"exported {exported} to {options.directory}"])
+    print_result(
+        options, manifest, [f"exported {exported} to {options.directory}"]
+    )
     if not any(counts["records"].values()):
         name_other_memories(memory)
 
@@ -56,7 +62,9 @@ def _format_import(report: Mapping[str, Any]) -> Iterator[str]:
     new = [
         f"{format_count(counts['new'], 'record')} ({report['reembedded']} re-embedded)",
         format_count(report["tripleOperations"], "triple operation"),
-        format_count(report["profileEntries"], "profile entry", "profile entries"),
+        format_count(
+            report["profileEntries"], "profile entry", "profile entries"
+        ),
         format_count(report["messages"], "message"),
     ]
     yield f"new: {', '.join(new)}"

@@ -67,14 +67,24 @@ _NUMBER = ColumnType.NUMBER
 _FLAG = ColumnType.FLAG
 
 _ID = TableColumn("id", _TEXT, "Id, unique within the agent.")
-_CONVERSATION = TableColumn("conversation_id", _TEXT, "Conversation it comes from.")
-_USER = TableColumn("user_id", _TEXT, "User it is from or about; null: none is named.")
-_PERIOD = TableColumn("period", _TEXT, "Period it is stored in, such as `2026-03-02`.")
-_GRAIN = TableColumn("grain", _TEXT, "Grain of the store: `working`, `daily` …")
+_CONVERSATION = TableColumn(
+    "conversation_id", _TEXT, "Conversation it comes from."
+)
+_USER = TableColumn(
+    "user_id", _TEXT, "User it is from or about; null: none is named."
+)
+_PERIOD = TableColumn(
+    "period", _TEXT, "Period it is stored in, such as `2026-03-02`."
+)
+_GRAIN = TableColumn(
+    "grain", _TEXT, "Grain of the store: `working`, `daily` …"
+)
 _EVENT = TableColumn("event_time", _TIME, "When it happened.")
 _CREATED = TableColumn("created_at", _TIME, "When memory learnt it.")
 _CURRENT = TableColumn(
-    "current", _FLAG, "False: it was corrected, or all triples it states have ended."
+    "current",
+    _FLAG,
+    "False: it was corrected, or all triples it states have ended.",
 )
 _IMPORTANCE = TableColumn("importance", _NUMBER, "Importance, 0 to 1.")
 _CONFIDENCE = TableColumn("confidence", _NUMBER, "Confidence, 0 to 1.")
@@ -94,9 +104,13 @@ _TABLES = (
             _EVENT,
             _CREATED,
             TableColumn("speaker", _TEXT, "Name of the speaker."),
-            TableColumn("content", _TEXT, "The words, without the speaker's name."),
+            TableColumn(
+                "content", _TEXT, "The words, without the speaker's name."
+            ),
             _CURRENT,
-            TableColumn("position", _INTEGER, "Place in the conversation, from 0."),
+            TableColumn(
+                "position", _INTEGER, "Place in the conversation, from 0."
+            ),
             _MESSAGES,
         ),
         areas=("vectordb", "graphs"),
@@ -138,7 +152,9 @@ _TABLES = (
             TableColumn("content", _TEXT, "The summary."),
             TableColumn("people", _TEXTS, "People it names."),
             TableColumn("topics", _TEXTS, "Topics it names."),
-            TableColumn("open_questions", _TEXTS, "Questions that were left open."),
+            TableColumn(
+                "open_questions", _TEXTS, "Questions that were left open."
+            ),
             TableColumn("source_ids", _TEXTS, "Records that it is made of."),
             _IMPORTANCE,
         ),
@@ -153,13 +169,19 @@ _TABLES = (
             TableColumn("predicate", _TEXT, "Predicate, such as `lives_in`."),
             TableColumn("object", _TEXT, "Value."),
             TableColumn("valid_at", _TIME, "When it began to hold."),
-            TableColumn("invalid_at", _TIME, "When it ceased to hold; null: it holds."),
+            TableColumn(
+                "invalid_at", _TIME, "When it ceased to hold; null: it holds."
+            ),
             _CREATED,
             TableColumn("expired_at", _TIME, "When memory learnt of its end."),
             TableColumn("current", _FLAG, "False: it has an end."),
             _CONFIDENCE,
-            TableColumn("conversation_id", _TEXT, "Conversation that states it last."),
-            TableColumn("user_id", _TEXT, "User of that conversation's statement."),
+            TableColumn(
+                "conversation_id", _TEXT, "Conversation that states it last."
+            ),
+            TableColumn(
+                "user_id", _TEXT, "User of that conversation's statement."
+            ),
             TableColumn("message_ids", _TEXTS, "Messages of that statement."),
         ),
         areas=("graphs",),
@@ -180,7 +202,9 @@ _TABLES = (
             TableColumn("subject", _TEXT, "Subject, if known."),
             TableColumn("task_type", _TEXT, "Type of the task, if known."),
             TableColumn("outcome", _TEXT, "Last outcome, such as `SUCCESS`."),
-            TableColumn("reports", _INTEGER, "How many outcomes were reported."),
+            TableColumn(
+                "reports", _INTEGER, "How many outcomes were reported."
+            ),
             TableColumn("decision", _TEXT, "Action that was taken."),
             TableColumn("correction", _TEXT, "Last correction."),
             TableColumn("tags", _TEXTS, "Tags."),
@@ -198,14 +222,20 @@ _TABLES = (
             TableColumn("condition", _TEXT, "When it applies."),
             TableColumn("action", _TEXT, "Action to take."),
             TableColumn("state", _TEXT, "State that it applies in."),
-            TableColumn("standing", _TEXT, "`active`, `retired` or `quarantined`."),
+            TableColumn(
+                "standing", _TEXT, "`active`, `retired` or `quarantined`."
+            ),
             TableColumn("current", _FLAG, "Whether it is active."),
             _CONFIDENCE,
             TableColumn("supporting", _INTEGER, "Evidence for it, in rows."),
-            TableColumn("contradicting", _INTEGER, "Evidence against it, in rows."),
+            TableColumn(
+                "contradicting", _INTEGER, "Evidence against it, in rows."
+            ),
             TableColumn("version", _INTEGER, "Number of the version, from 1."),
             TableColumn("tags", _TEXTS, "Tags."),
-            TableColumn("created_at", _TIME, "When memory learnt its first version."),
+            TableColumn(
+                "created_at", _TIME, "When memory learnt its first version."
+            ),
             TableColumn("changed_at", _TIME, "Time of its last version."),
         ),
     ),
@@ -221,13 +251,21 @@ _TABLES = (
             TableColumn("lists", _INTEGER, "Requests that listed objects."),
             TableColumn("deletes", _INTEGER, "Requests that deleted objects."),
             TableColumn("bytes_read", _INTEGER, "Bytes read from the store."),
-            TableColumn("bytes_written", _INTEGER, "Bytes written to the store."),
+            TableColumn(
+                "bytes_written", _INTEGER, "Bytes written to the store."
+            ),
             TableColumn("model_calls", _INTEGER, "Calls of models."),
             TableColumn("tokens_in", _INTEGER, "Tokens that models read."),
             TableColumn("tokens_out", _INTEGER, "Tokens that models wrote."),
-            TableColumn("embedding_tokens", _INTEGER, "Tokens that were embedded."),
-            TableColumn("dollars", _NUMBER, "Estimated dollars at list prices."),
-            TableColumn("unpriced", _TEXTS, "Models whose price is not known."),
+            TableColumn(
+                "embedding_tokens", _INTEGER, "Tokens that were embedded."
+            ),
+            TableColumn(
+                "dollars", _NUMBER, "Estimated dollars at list prices."
+            ),
+            TableColumn(
+                "unpriced", _TEXTS, "Models whose price is not known."
+            ),
         ),
         areas=("costs",),
     ),
@@ -237,16 +275,28 @@ _TABLES = (
         "event_time",
         (
             _ID,
-            TableColumn("user_id", _TEXT, "User whom the search was pinned to."),
+            TableColumn(
+                "user_id", _TEXT, "User whom the search was pinned to."
+            ),
             TableColumn("event_time", _TIME, "When it was asked."),
             TableColumn(
-                "question", _TEXT, "Hash: alike questions of an agent share it."
+                "question",
+                _TEXT,
+                "Hash: alike questions of an agent share it.",
             ),
-            TableColumn("words", _TEXT, "The question; null: only hashes are kept."),
-            TableColumn("results", _INTEGER, "How many results the answer has."),
-            TableColumn("best_score", _NUMBER, "Score of the first; null: none."),
+            TableColumn(
+                "words", _TEXT, "The question; null: only hashes are kept."
+            ),
+            TableColumn(
+                "results", _INTEGER, "How many results the answer has."
+            ),
+            TableColumn(
+                "best_score", _NUMBER, "Score of the first; null: none."
+            ),
             TableColumn("empty", _FLAG, "Whether nothing was found."),
-            TableColumn("fallback", _FLAG, "Whether finer grains had to answer."),
+            TableColumn(
+                "fallback", _FLAG, "Whether finer grains had to answer."
+            ),
         ),
         areas=("searches",),
     ),

@@ -27,7 +27,9 @@ class Attribution:
     def is_of_others(self, text: str) -> bool:
         """Return whether a text has words of others alone, and none of the forgotten."""
         found = terms(text)
-        return found.isdisjoint(self.forgotten) and not found.isdisjoint(self.others)
+        return found.isdisjoint(self.forgotten) and not found.isdisjoint(
+            self.others
+        )
 
     def keep_sentences(self, prose: str) -> str:
         """Return the sentences of others, one a line; the prose itself if all of it is."""

@@ -77,7 +77,10 @@ def build_head(profile: Sequence[Entry], max_tokens: int) -> Head:
     ids = []
     for entry in profile:
         longer = [*lines, entry.line]
-        if estimated_tokens(_head_text(longer)) <= MAX_PROFILE_SHARE * max_tokens:
+        if (
+            estimated_tokens(_head_text(longer))
+            <= MAX_PROFILE_SHARE * max_tokens
+        ):
             lines = longer
             ids.append(entry.id)
     return Head(_head_text(lines), _hash(lines), tuple(ids))
@@ -92,7 +95,10 @@ def _hash(lines: Sequence[str]) -> str:
 
 
 def build_block(
-    head: Head, tail: Iterable[Entry], max_tokens: int, lessons: Iterable[Entry] = ()
+    head: Head,
+    tail: Iterable[Entry],
+    max_tokens: int,
+    lessons: Iterable[Entry] = (),
 ) -> tuple[str, list[str]]:
     """Return the whole block's text and the ids of the entries after the head.
 
@@ -141,9 +147,7 @@ _ANGLES = str.maketrans(
     | dict.fromkeys(">＞﹥", "&gt;")
     | {"`": "'"}
 )
-_ROLES = (
-    "system|developer|user|human|assistant|model|tool|function|instructions?|prompt|ai"
-)
+_ROLES = "system|developer|user|human|assistant|model|tool|function|instructions?|prompt|ai"
 _MARKS = (
     # The block's own name is split, in case a later reader unescapes it.
     (TAG.replace("-", r"\W?"), TAG.replace("-", " ")),
@@ -157,7 +161,8 @@ _MARKS = (
 An ASCII `<` is escaped before, so that the one here is a look-alike.
 """
 _MARK_PATTERNS = [
-    (re.compile(pattern, re.IGNORECASE), harmless) for pattern, harmless in _MARKS
+    (re.compile(pattern, re.IGNORECASE), harmless)
+    for pattern, harmless in _MARKS
 ]
 _KEPT_UNSHOWN = "\u200c\u200d\ufe0e\ufe0f"
 """Characters that are not shown but that scripts and emoji cannot be written without."""

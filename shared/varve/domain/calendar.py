@@ -44,7 +44,9 @@ class Grain(StrEnum):
 
 
 _PARENTS = MappingProxyType(dict(pairwise(Grain)))
-_CHILDREN = MappingProxyType({parent: child for child, parent in _PARENTS.items()})
+_CHILDREN = MappingProxyType(
+    {parent: child for child, parent in _PARENTS.items()}
+)
 
 SUMMARY_GRAINS = (
     Grain.DAILY,
@@ -148,7 +150,8 @@ class Period:
         expected = Grain.DAILY if self.grain is Grain.WORKING else self.grain
         if form is not expected:
             raise Rejected(
-                "period", f"{self.label} is not the label of a {self.grain} period"
+                "period",
+                f"{self.label} is not the label of a {self.grain} period",
             )
 
     @classmethod
@@ -224,11 +227,14 @@ class Period:
             return Period.of_day(first, self.grain)
         except (OverflowError, ValueError) as error:
             raise Rejected(
-                "period", f"{steps:+} from {self.label} lies outside the calendar"
+                "period",
+                f"{steps:+} from {self.label} lies outside the calendar",
             ) from error
 
 
-def is_closed(period: Period, now: datetime, zone: ZoneInfo, grace: timedelta) -> bool:
+def is_closed(
+    period: Period, now: datetime, zone: ZoneInfo, grace: timedelta
+) -> bool:
     """Return whether the period's end and the grace time after it have passed."""
     return now - period.end(zone) >= grace
 

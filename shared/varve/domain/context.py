@@ -20,7 +20,9 @@ MAX_DOCUMENTS = 200
 
 def _check_length(document: object) -> object:
     if isinstance(document, str) and len(document) > MAX_PROMPT_CHARACTERS:
-        raise ValueError(f"is longer than {MAX_PROMPT_CHARACTERS:,} characters")
+        raise ValueError(
+            f"is longer than {MAX_PROMPT_CHARACTERS:,} characters"
+        )
     return document
 
 
@@ -41,7 +43,9 @@ class ContextRequest(StrictCamelModel):
     window_fraction: Annotated[float | None, Field(gt=0, le=1)] = None
     window_tokens: Annotated[int | None, Field(ge=1, le=100_000_000)] = None
     user_id: Reference | None = None
-    documents: Annotated[tuple[Document, ...], Field(max_length=MAX_DOCUMENTS)] = ()
+    documents: Annotated[
+        tuple[Document, ...], Field(max_length=MAX_DOCUMENTS)
+    ] = ()
     agents: Annotated[tuple[PathId, ...], Field(max_length=MAX_AGENTS)] = ()
 
     @property
@@ -61,12 +65,15 @@ def parse_context_request(arguments: Mapping[str, Any]) -> ContextRequest:
     """
     for name in IDENTITY_NAMES & set(arguments):
         raise Rejected(
-            name, "identity comes from the caller, never from the tool's arguments"
+            name,
+            "identity comes from the caller, never from the tool's arguments",
         )
     try:
         request = ContextRequest.model_validate(dict(arguments))
     except ValidationError as error:
-        raise rejected(error, known=spellings(ContextRequest, arguments)) from error
+        raise rejected(
+            error, known=spellings(ContextRequest, arguments)
+        ) from error
     valid_text(request.prompt, "prompt")
     for number, document in enumerate(request.documents):
         valid_text(document, f"documents[{number}]")

@@ -57,7 +57,10 @@ MAX_LABEL_CHARACTERS = 64
 
 
 def _check_label(value: str, field: str) -> None:
-    if not 1 <= len(value.strip()) <= MAX_LABEL_CHARACTERS or not value.isprintable():
+    if (
+        not 1 <= len(value.strip()) <= MAX_LABEL_CHARACTERS
+        or not value.isprintable()
+    ):
         raise Rejected(
             field, f"must be 1 to {MAX_LABEL_CHARACTERS} printable characters"
         )
@@ -70,7 +73,8 @@ def check_outcome(value: object, field: str) -> None:
     """
     if not isinstance(value, str) or value.upper() not in OUTCOMES:
         raise Rejected(
-            field, f"must be one of {', '.join(OUTCOMES)}, not {str(value)[:40]!r}"
+            field,
+            f"must be one of {', '.join(OUTCOMES)}, not {str(value)[:40]!r}",
         )
 
 
@@ -123,7 +127,9 @@ class Message(_Contract):
         """The words: the string, or the text parts of a list joined by line ends."""
         if not isinstance(self.content, list):
             return self.content or ""
-        parts = (part for part in self.content if part.get("type") in _TEXT_PARTS)
+        parts = (
+            part for part in self.content if part.get("type") in _TEXT_PARTS
+        )
         texts = [part.get("text") for part in parts]
         return "\n".join(text for text in texts if isinstance(text, str))
 
@@ -212,7 +218,9 @@ def parse_conversation(value: object) -> Conversation:
             _find_unstorable(conversation),
             "is not valid Unicode text or is nested too deeply",
         )
-    messages = _with_shared_metadata(_with_ids(conversation), conversation.metadata)
+    messages = _with_shared_metadata(
+        _with_ids(conversation), conversation.metadata
+    )
     return conversation.model_copy(update={"messages": messages})
 
 
@@ -256,8 +264,14 @@ def reword(
     return conversation.model_copy(update={**extra, "messages": messages})
 
 
-def _reword_message(message: Message, change: Callable[[object], object]) -> Message:
-    values = {"content": message.content, "state": message.state, **message.extra}
+def _reword_message(
+    message: Message, change: Callable[[object], object]
+) -> Message:
+    values = {
+        "content": message.content,
+        "state": message.state,
+        **message.extra,
+    }
     changed = _changed_values(values, change)
     changed |= _changed_metadata(message.metadata, change)
     if isinstance(state := changed.get("state"), str):
@@ -314,7 +328,11 @@ def _has_made_id(message: Message, conversation_id: str) -> bool:
 
 
 def _check_content(message: Message, field: str) -> None:
-    if message.content is None and message.role in {"user", "system", "developer"}:
+    if message.content is None and message.role in {
+        "user",
+        "system",
+        "developer",
+    }:
         raise Rejected(field, "is missing")
     size = len(valid_text(message.text, field).encode())
     if size > MAX_MESSAGE_BYTES:
@@ -368,16 +386,24 @@ def _refuse_repeats(messages: Sequence[Message]) -> None:
     for index, message in enumerate(messages):
         if message.id in seen:
             raise Rejected(
-                f"messages[{index}].id", f"{message.id!r} is used by an earlier message"
+                f"messages[{index}].id",
+                f"{message.id!r} is used by an earlier message",
             )
         seen.add(message.id)
 
 
 def _agree(field: str, given: str | None, expected: str) -> None:
     if given is not None and given != expected:
-        raise Rejected(field, f"is {given!r}, but this memory belongs to {expected!r}")
+        raise Rejected(
+            field, f"is {given!r}, but this memory belongs to {expected!r}"
+        )
 
 
 def _json_type(value: object) -> str:
-    names = {type(None): "null", bool: "a boolean", str: "a string", list: "an array"}
+    names = {
+        type(None): "null",
+        bool: "a boolean",
+        str: "a string",
+        list: "an array",
+    }
     return names.get(type(value), "a number")

@@ -25,7 +25,9 @@ def format_dollars(amount: float) -> str:
     return f"${amount:.6f}" if 0 < amount < 0.01 else f"${amount:,.2f}"
 
 
-def add_counts(days: Days, day: str, verb: str, counts: Mapping[str, int]) -> None:
+def add_counts(
+    days: Days, day: str, verb: str, counts: Mapping[str, int]
+) -> None:
     """Add counts to those of a day and verb."""
     verbs = days.setdefault(day, {})
     verbs.setdefault(verb, Counter()).update(counts)
@@ -43,7 +45,9 @@ def merge(first: Days, second: Days) -> Days:
 
 def encode_days(days: Days) -> bytes:
     """Return the content of a month's object."""
-    return json.dumps({"days": days}, sort_keys=True, separators=(",", ":")).encode()
+    return json.dumps(
+        {"days": days}, sort_keys=True, separators=(",", ":")
+    ).encode()
 
 
 def parse_days(data: bytes, key: str) -> Days:
@@ -156,7 +160,9 @@ class Costs:
         for row in self.rows:
             key = (row.workspace, row.agent, row.verb)
             sums[key] = (
-                row.without_day() + sums[key] if key in sums else row.without_day()
+                row.without_day() + sums[key]
+                if key in sums
+                else row.without_day()
             )
         return list(sums.values())
 
@@ -191,5 +197,7 @@ def price_rows(
     for day, verbs in sorted(days.items()):
         for verb, counts in sorted(verbs.items()):
             dollars, unpriced = prices.estimate(counts)
-            rows.append(CostRow(workspace, agent, verb, day, counts, dollars, unpriced))
+            rows.append(
+                CostRow(workspace, agent, verb, day, counts, dollars, unpriced)
+            )
     return rows

@@ -10,7 +10,9 @@ class Damaged(Misconfigured):
     """An object in the store cannot be decoded; the operator must restore or remove it."""
 
     def __init__(self, key: str, cause: str) -> None:
-        super().__init__(f"store: {key} is damaged ({cause}); restore or remove it")
+        super().__init__(
+            f"store: {key} is damaged ({cause}); restore or remove it"
+        )
 
 
 @contextmanager

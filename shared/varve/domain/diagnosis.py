@@ -51,6 +51,8 @@ class Diagnosis:
         return {"failed": self.failed, "findings": findings}
 
 
-def first_or(findings: Iterable[Finding], default: Finding) -> tuple[Finding, ...]:
+def first_or(
+    findings: Iterable[Finding], default: Finding
+) -> tuple[Finding, ...]:
     """Return the findings, or the default if there is none."""
     return tuple(findings) or (default,)

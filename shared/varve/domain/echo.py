@@ -22,8 +22,12 @@ INJECTED_TAGS = (
 """Tags that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
 
 _WRAPPING = " \t\n\"'`>*|\\{}[]()"
-_FOREIGN_OPENING = re.compile(rf"<({'|'.join(INJECTED_TAGS[1:])})(?:\s[^<>]*)?>", re.I)
-_FOREIGN_CLOSING = {tag: re.compile(rf"</{tag}\s*>", re.I) for tag in INJECTED_TAGS[1:]}
+_FOREIGN_OPENING = re.compile(
+    rf"<({'|'.join(INJECTED_TAGS[1:])})(?:\s[^<>]*)?>", re.I
+)
+_FOREIGN_CLOSING = {
+    tag: re.compile(rf"</{tag}\s*>", re.I) for tag in INJECTED_TAGS[1:]
+}
 
 # Bounded: each spelling of "<" without a closing tag costs a search of the whole text.
 _AMP = r"&(?:amp;){0,9}"
@@ -42,7 +46,9 @@ _OPENING = re.compile(
     re.I | re.M,
 )
 _CLOSING = rf"\s*\\?/\s*{TAG}\s*{_GT}"
-_CUT_TAG = rf"{_LT}\\?/?(?:{'|'.join(TAG[:end] for end in range(2, len(TAG) + 1))})"
+_CUT_TAG = (
+    rf"{_LT}\\?/?(?:{'|'.join(TAG[:end] for end in range(2, len(TAG) + 1))})"
+)
 
 _ID = rf"(?:{'|'.join(EntryType)})-"
 _DATE = r"\d{4}(?:-[WQ]?\d{1,2}){0,2}"
@@ -56,7 +62,8 @@ _OURS = re.compile(
     re.I,
 )
 _HEADED = re.compile(
-    rf"(?:^{_LEADING})?\[{_DATE} {_ID}(?:[0-9a-f]{{24}}|[\w.-]+\])", re.I | re.M
+    rf"(?:^{_LEADING})?\[{_DATE} {_ID}(?:[0-9a-f]{{24}}|[\w.-]+\])",
+    re.I | re.M,
 )
 _STRAYS = re.compile(
     rf"^{_LEADING}(?:-?[ \t]*\[{_DATE} {_ID}[0-9a-f]{{24}}\]|{re.escape(NOTICE)}).*\n?"
@@ -177,7 +184,9 @@ def _end(text: str, opening: re.Match[str], never_closed: set[str]) -> int:
     """Return where a block ends: after its closing tag, escaped as the opening, else with its lines."""
     lt = opening["lt"].lower()
     if lt not in never_closed:
-        found = re.compile(re.escape(lt) + _CLOSING, re.I).search(text, opening.end())
+        found = re.compile(re.escape(lt) + _CLOSING, re.I).search(
+            text, opening.end()
+        )
         if found:
             return found.end()
         never_closed.add(lt)

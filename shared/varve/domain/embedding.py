@@ -54,5 +54,6 @@ def require_vectors(records: Iterable[EmbeddedRecord], model: str) -> None:
         vector = embedded.vector
         if vector.shape != (dimensions,) or not np.isfinite(vector).all():
             raise Rejected(
-                "vector", f"must have the {dimensions} finite numbers of {model!r}"
+                "vector",
+                f"must have the {dimensions} finite numbers of {model!r}",
             )

@@ -37,7 +37,9 @@ def _time_and_id(operation: TripleOperation) -> tuple[datetime, str]:
 
 
 def fold_known_at(
-    triples: Iterable[Triple], known_at: datetime, known_names: Names | None = None
+    triples: Iterable[Triple],
+    known_at: datetime,
+    known_names: Names | None = None,
 ) -> list[Triple]:
     """Return the triples as the statements learnt by `known_at` make them.
 
@@ -46,11 +48,15 @@ def fold_known_at(
     names of the whole graph.
     """
     evidence = evidence_of(triples).values()
-    learnt = (operation for operation in evidence if operation.created_at <= known_at)
+    learnt = (
+        operation for operation in evidence if operation.created_at <= known_at
+    )
     return fold(learnt, known_names or stated_names(evidence))
 
 
-def fold_of_user(triples: Iterable[Triple], user_id: str | None) -> list[Triple]:
+def fold_of_user(
+    triples: Iterable[Triple], user_id: str | None
+) -> list[Triple]:
     """Return the triples that one user's statements alone make; with None, all triples.
 
     The names come from that user's statements too.
@@ -58,4 +64,6 @@ def fold_of_user(triples: Iterable[Triple], user_id: str | None) -> list[Triple]
     if user_id is None:
         return list(triples)
     operations = evidence_of(triples).values()
-    return fold(operation for operation in operations if operation.user_id == user_id)
+    return fold(
+        operation for operation in operations if operation.user_id == user_id
+    )

@@ -71,7 +71,9 @@ class Tombstones:
     records: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.users or self.conversations or self.messages or self.records)
+        return bool(
+            self.users or self.conversations or self.messages or self.records
+        )
 
     def with_subject(
         self,
@@ -90,7 +92,9 @@ class Tombstones:
             users[self.hash("user", selector.user)] = now
         conversations = dict(self.conversations)
         if selector.conversation:
-            conversations[self.hash("conversation", selector.conversation)] = now
+            conversations[self.hash("conversation", selector.conversation)] = (
+                now
+            )
         for name in whole:
             conversations[self.hash(_REPORTED, name)] = now
         barred = {self.hash("message", *message) for message in messages}
@@ -198,7 +202,9 @@ class Tombstones:
         if self.has_record(fact.id):
             return True
         conversation = fact.conversation_id or ""
-        hashes = (self.hash("message", conversation, id_) for id_ in fact.message_ids)
+        hashes = (
+            self.hash("message", conversation, id_) for id_ in fact.message_ids
+        )
         return any(hash_ in self.messages for hash_ in hashes)
 
     def has_record(self, *parts: str) -> bool:
@@ -207,7 +213,9 @@ class Tombstones:
 
     def stained_sources(self, summary: Record) -> frozenset[str]:
         """Return the ids of a summary's sources that have been forgotten."""
-        sources = zip(summary.source_ids, summary.source_fingerprints, strict=True)
+        sources = zip(
+            summary.source_ids, summary.source_fingerprints, strict=True
+        )
         return frozenset(
             id_
             for id_, fingerprint in sources
@@ -215,7 +223,11 @@ class Tombstones:
         )
 
     def _bars_statement(
-        self, conversation: str, ids: Sequence[str], user: str | None, learnt: datetime
+        self,
+        conversation: str,
+        ids: Sequence[str],
+        user: str | None,
+        learnt: datetime,
     ) -> bool:
         """Return whether any message that a statement comes from is barred."""
         users = [user] if user else []
@@ -228,9 +240,12 @@ class Tombstones:
         """Return the tombstones as JSON values; the inverse of `tombstones_from_json`."""
         return {
             "key": self.key,
-            "users": {hash_: iso(at) for hash_, at in sorted(self.users.items())},
+            "users": {
+                hash_: iso(at) for hash_, at in sorted(self.users.items())
+            },
             "conversations": {
-                hash_: iso(at) for hash_, at in sorted(self.conversations.items())
+                hash_: iso(at)
+                for hash_, at in sorted(self.conversations.items())
             },
             "messages": sorted(self.messages),
             "records": sorted(self.records),
@@ -241,9 +256,12 @@ def tombstones_from_json(value: Mapping[str, Any]) -> Tombstones:
     """Return tombstones from JSON values. Raises KeyError, ValueError: not such values."""
     return Tombstones(
         key=value["key"],
-        users={hash_: parse_instant(at) for hash_, at in value["users"].items()},
+        users={
+            hash_: parse_instant(at) for hash_, at in value["users"].items()
+        },
         conversations={
-            hash_: parse_instant(at) for hash_, at in value["conversations"].items()
+            hash_: parse_instant(at)
+            for hash_, at in value["conversations"].items()
         },
         messages=frozenset(value["messages"]),
         records=frozenset(value["records"]),
@@ -298,7 +316,10 @@ def turn_ids(conversation_id: str, message: Message) -> list[str]:
     if message.role not in SPOKEN:
         return []
     spoken = enumerate(passages(without_injected(message.text)))
-    return [turn_id(conversation_id, str(message.id), number) for number, _ in spoken]
+    return [
+        turn_id(conversation_id, str(message.id), number)
+        for number, _ in spoken
+    ]
 
 
 @lru_cache(maxsize=100_000)

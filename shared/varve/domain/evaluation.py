@@ -32,7 +32,9 @@ class LabelledQuestion(StrictCamelModel):
 
     @model_validator(mode="after")
     def _require_answer(self) -> "LabelledQuestion":
-        if not self.message_ids and not any(fold(word).strip() for word in self.words):
+        if not self.message_ids and not any(
+            fold(word).strip() for word in self.words
+        ):
             raise ValueError("needs messageIds or words that answer it")
         return self
 
@@ -41,7 +43,9 @@ class LabelledQuestion(StrictCamelModel):
         if not set(self.message_ids).isdisjoint(result.source_ids):
             return True
         content = fold(result.content)
-        return bool(self.words) and all(fold(word) in content for word in self.words)
+        return bool(self.words) and all(
+            fold(word) in content for word in self.words
+        )
 
     def count_found(self, results: Iterable[Result]) -> float:
         """Return the share of the messages that the results come from.
@@ -64,7 +68,9 @@ def parse_questions(value: object) -> list[LabelledQuestion]:
     Raises Rejected: names the question and its field.
     """
     if not isinstance(value, list) or not value:
-        raise Rejected("questions", "must be an array of at least one question")
+        raise Rejected(
+            "questions", "must be an array of at least one question"
+        )
     questions: list[LabelledQuestion] = []
     for number, one in enumerate(value):
         try:
@@ -117,7 +123,9 @@ def judge(question: LabelledQuestion, results: Sequence[Result]) -> Figures:
 def average(figures: Sequence[Figures]) -> Figures:
     """Return the means of at least one question's figures."""
     return Figures(
-        recall={cut: fmean(one.recall[cut] for one in figures) for cut in CUTS},
+        recall={
+            cut: fmean(one.recall[cut] for one in figures) for cut in CUTS
+        },
         precision=fmean(one.precision for one in figures),
         mrr=fmean(one.mrr for one in figures),
         tokens=fmean(one.tokens for one in figures),

@@ -79,7 +79,8 @@ def restate_changes(
     changes = [
         operation
         for operation in operations
-        if operation.op is not Op.ADD and said_at.keys() >= set(operation.message_ids)
+        if operation.op is not Op.ADD
+        and said_at.keys() >= set(operation.message_ids)
     ]
     last_times = _last_times(changes)
     again = []
@@ -92,7 +93,9 @@ def restate_changes(
     return [*operations, *again]
 
 
-def _last_times(operations: Iterable[TripleOperation]) -> dict[Change, datetime]:
+def _last_times(
+    operations: Iterable[TripleOperation],
+) -> dict[Change, datetime]:
     """Return the last event time of each change."""
     last: dict[Change, datetime] = {}
     for operation in operations:
@@ -103,4 +106,8 @@ def _last_times(operations: Iterable[TripleOperation]) -> dict[Change, datetime]
 
 
 def _change(operation: TripleOperation) -> Change:
-    return normalized(operation.subject), operation.predicate, operation.message_ids
+    return (
+        normalized(operation.subject),
+        operation.predicate,
+        operation.message_ids,
+    )

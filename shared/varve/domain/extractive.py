@@ -44,7 +44,12 @@ def lines_of(task: SummaryTask) -> list[SourceLine]:
     """
     ordered = sorted(
         task.sources,
-        key=lambda source: (source.at, source.id, source.text, source.importance),
+        key=lambda source: (
+            source.at,
+            source.id,
+            source.text,
+            source.importance,
+        ),
     )
     lines: list[SourceLine] = []
     for source in ordered:
@@ -119,7 +124,9 @@ def _relevance(lines: Sequence[SourceLine], matrix: Floats) -> Floats:
     asks = [line.sentence.endswith(_QUESTION_MARKS) for line in lines]
     question_weight = np.where(asks, _QUESTION_WEIGHT, 1.0)
     substance = np.array([0.5 + salience(line.sentence) for line in lines])
-    relevance: Floats = (centrality + importance) / 2 * substance * question_weight
+    relevance: Floats = (
+        (centrality + importance) / 2 * substance * question_weight
+    )
     # Rounded, so that equal lines are equal on every machine, and the earlier one is picked.
     return np.round(relevance, 6)
 
@@ -177,7 +184,9 @@ def _bounded(lines: list[SourceLine]) -> list[SourceLine]:
     places: Counter[str] = Counter()
     ranked: list[tuple[int, int]] = []
     by_importance = sorted(
-        range(len(lines)), key=lambda index: lines[index].importance, reverse=True
+        range(len(lines)),
+        key=lambda index: lines[index].importance,
+        reverse=True,
     )
     for index in by_importance:
         day = lines[index].day

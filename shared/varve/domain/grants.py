@@ -51,7 +51,9 @@ class Grant(StrictCamelModel):
         if store is Grain.WORKING:
             kept = _SAID
         else:
-            kept = EXPERIENCE_TYPES if store is Store.EXPERIENCE else _SUMMED_UP
+            kept = (
+                EXPERIENCE_TYPES if store is Store.EXPERIENCE else _SUMMED_UP
+            )
         return tuple(name for name in self.types if name in kept)
 
     def narrow(self, where: Filter, grain: Grain) -> Filter | None:
@@ -112,7 +114,9 @@ class Grants(StrictCamelModel):
         """Return these grants with one added, or replaced. Raises Rejected: too many."""
         others = self.without(grant.to).grants
         if len(others) >= MAX_GRANTS:
-            raise Rejected("to", f"would be one more than the limit, {MAX_GRANTS:,}")
+            raise Rejected(
+                "to", f"would be one more than the limit, {MAX_GRANTS:,}"
+            )
         return Grants(agent=self.agent, grants=(*others, grant))
 
     def without(self, to: str) -> "Grants":
@@ -123,7 +127,9 @@ class Grants(StrictCamelModel):
     def without_user(self, user_id: str) -> "Grants":
         """Return these grants without this user, and without those that name no other."""
         kept = (one.without_user(user_id) for one in self.grants)
-        return Grants(agent=self.agent, grants=tuple(one for one in kept if one))
+        return Grants(
+            agent=self.agent, grants=tuple(one for one in kept if one)
+        )
 
 
 def build_grant(

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 from varve.domain.errors import Rejected
 from varve.domain.identity import reference
@@ -145,7 +151,9 @@ def parse_fact(
         object=fact.target_id,
         event_time=fact.valid_at or now,
         created_at=now,
-        conversation_id=reference(origin.conversation_id, f"{place}.conversationId"),
+        conversation_id=reference(
+            origin.conversation_id, f"{place}.conversationId"
+        ),
         message_ids=tuple(
             reference(id_, f"{place}.messageIds") for id_ in origin.message_ids
         ),

@@ -15,7 +15,11 @@ def path_id(value: str, field: str) -> str:
 
     Raises Rejected: not `[A-Za-z0-9][A-Za-z0-9_.-]{0,127}`, or contains `..`.
     """
-    if not isinstance(value, str) or not _PATH_ID.fullmatch(value) or ".." in value:
+    if (
+        not isinstance(value, str)
+        or not _PATH_ID.fullmatch(value)
+        or ".." in value
+    ):
         raise Rejected(
             field,
             f"{_shown(value)} is not a valid id: 1 to 128 letters, digits, '_', '.', "
@@ -77,7 +81,9 @@ class Identity:
         """
         parts = text.split("/")
         if len(parts) not in (2, 3):
-            raise Rejected(field, "must be 'workspace/agent' or 'workspace/agent/user'")
+            raise Rejected(
+                field, "must be 'workspace/agent' or 'workspace/agent/user'"
+            )
         user_id = reference(parts[2], field) if len(parts) == 3 else None
         return cls(Scope(parts[0], parts[1]), user_id)
 

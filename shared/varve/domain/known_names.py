@@ -38,4 +38,7 @@ class KnownNames:
     def all_names(self, entity: str) -> list[str]:
         """Return an entity's name and its aliases."""
         owners = self._names.resolved().items()
-        return [entity, *sorted(alias for alias, owner in owners if owner == entity)]
+        return [
+            entity,
+            *sorted(alias for alias, owner in owners if owner == entity),
+        ]

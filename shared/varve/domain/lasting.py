@@ -49,7 +49,9 @@ def prefer_what_lasts(
     return np.round(weighed, 6)
 
 
-def name_recurring(lines: Sequence[SourceLine], terms: Sequence[str]) -> list[str]:
+def name_recurring(
+    lines: Sequence[SourceLine], terms: Sequence[str]
+) -> list[str]:
     """Return the terms that occur on at least `LEAST_DAYS` days, as `Marco (4 days)`.
 
     The terms are persons and topics, the most important first.

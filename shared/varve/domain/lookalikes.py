@@ -71,7 +71,9 @@ def _cut(text: str, spans: Sequence[Span], places: Sequence[int]) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _replace(text: str, pattern: re.Pattern[str], template: str, folded: str) -> str:
+def _replace(
+    text: str, pattern: re.Pattern[str], template: str, folded: str
+) -> str:
     places = _places(text, folded, [])
     parts: list[str] = []
     at = 0
@@ -87,7 +89,9 @@ def _with_line_ends(text: str) -> tuple[str, list[Span]]:
     return (_BREAK.sub("\n", text) if breaks else text), breaks
 
 
-def _places(readable: str, folded: str, breaks: Sequence[Span]) -> Sequence[int]:
+def _places(
+    readable: str, folded: str, breaks: Sequence[Span]
+) -> Sequence[int]:
     """Return for each folded character, and for the end, its index in the original text.
 
     `readable` is the text in which each of `breaks` became one character.

@@ -24,7 +24,9 @@ def _check(value: object) -> object:
     if not isinstance(value, Mapping):
         raise ValueError("must be an object")
     if len(value) > MAX_ENTRIES:
-        raise ValueError(f"holds {len(value)} entries; the limit is {MAX_ENTRIES}")
+        raise ValueError(
+            f"holds {len(value)} entries; the limit is {MAX_ENTRIES}"
+        )
     for name, one in value.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ValueError(
@@ -37,7 +39,9 @@ def _check(value: object) -> object:
 
 def _check_value(name: str, value: object) -> None:
     if isinstance(value, str) and len(value) > MAX_VALUE_CHARACTERS:
-        raise ValueError(f"{name} is longer than {MAX_VALUE_CHARACTERS} characters")
+        raise ValueError(
+            f"{name} is longer than {MAX_VALUE_CHARACTERS} characters"
+        )
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{name} is not a finite number")
     if not isinstance(value, str | int | float | bool):
@@ -52,7 +56,9 @@ def _parse_wanted(value: object) -> object:
         try:
             value = json.loads(value)
         except ValueError as error:
-            raise ValueError("must be an object, or one as JSON text") from error
+            raise ValueError(
+                "must be an object, or one as JSON text"
+            ) from error
     return _check(value)
 
 
@@ -86,7 +92,9 @@ def share_metadata(every: Sequence[Values]) -> dict[str, Scalar]:
 
 def find_matching(details: Mapping[str, str], where: Values) -> frozenset[str]:
     """Return the keys of the JSON texts that have all the wanted entries."""
-    passing = {text for text in set(details.values()) if _passes(text, where.items())}
+    passing = {
+        text for text in set(details.values()) if _passes(text, where.items())
+    }
     return frozenset(id_ for id_, text in details.items() if text in passing)
 
 
@@ -98,4 +106,6 @@ def _passes(text: str, wanted: Iterable[tuple[str, Scalar]]) -> bool:
 def _has(values: Values, name: str, value: Scalar) -> bool:
     """Return whether an entry is there; true is not 1, though Python calls them equal."""
     found = values.get(name)
-    return found == value and isinstance(found, bool) == isinstance(value, bool)
+    return found == value and isinstance(found, bool) == isinstance(
+        value, bool
+    )

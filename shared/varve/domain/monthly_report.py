@@ -9,11 +9,19 @@ from varve.domain.calendar import iso
 from varve.domain.costs import Costs
 
 MEASURES = {
-    "conversations": ("turns", "event_time", "count(DISTINCT conversation_id)"),
+    "conversations": (
+        "turns",
+        "event_time",
+        "count(DISTINCT conversation_id)",
+    ),
     "users": ("turns", "event_time", "count(DISTINCT user_id)"),
     "turns": ("turns", "event_time", "count(*)"),
     "facts": ("facts", "event_time", "count(*)"),
-    "superseded": ("facts", "event_time", "count(*) FILTER (WHERE NOT current)"),
+    "superseded": (
+        "facts",
+        "event_time",
+        "count(*) FILTER (WHERE NOT current)",
+    ),
     "triples": ("triples", "created_at", "count(*)"),
     "ended": ("triples", "expired_at", "count(*)"),
     "summaries": ("summaries", "created_at", "count(*)"),
@@ -67,7 +75,9 @@ class MonthlyReport:
         return {
             "workspaceId": self.workspace,
             "month": self.month,
-            "agents": [{"agentId": one.agent, **one.figures} for one in self.agents],
+            "agents": [
+                {"agentId": one.agent, **one.figures} for one in self.agents
+            ],
             "erasures": [
                 {
                     "agentId": one.agent,

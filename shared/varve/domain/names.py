@@ -71,7 +71,9 @@ class Names:
                 self._owner[alias] = next(iter(owners))
         while self._settle_one():
             pass
-        self._entities = {name: self._root(name) for name in sorted(self._claims)}
+        self._entities = {
+            name: self._root(name) for name in sorted(self._claims)
+        }
 
     def entity(self, name: str) -> str:
         """Return the normalized entity that a name stands for; its own form if none claims it."""
@@ -97,7 +99,9 @@ class Names:
     def changed(self, other: "Names") -> set[str]:
         """Return the names that the two resolve differently."""
         known = {*self._claims, *other._claims}
-        return {name for name in known if self.entity(name) != other.entity(name)}
+        return {
+            name for name in known if self.entity(name) != other.entity(name)
+        }
 
     def _settle_one(self) -> bool:
         """Settle one alias whose claimants resolve to one entity; return whether there was one."""

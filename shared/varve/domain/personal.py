@@ -122,7 +122,9 @@ def map_strings(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, list):
         return [map_strings(item, change) for item in value]
     if isinstance(value, dict):
-        return {name: map_strings(item, change) for name, item in value.items()}
+        return {
+            name: map_strings(item, change) for name, item in value.items()
+        }
     return value
 
 

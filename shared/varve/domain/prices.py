@@ -47,7 +47,9 @@ class Prices:
 
     by_name: Mapping[str, Price]
 
-    def estimate(self, counts: Mapping[str, int]) -> tuple[float, tuple[str, ...]]:
+    def estimate(
+        self, counts: Mapping[str, int]
+    ) -> tuple[float, tuple[str, ...]]:
         """Return the dollars that the counts cost, and the models without a price."""
         dollars = 0.0
         unpriced: set[str] = set()
@@ -81,7 +83,9 @@ class Prices:
 
     def find(self, name: str) -> Price | None:
         """Return an item's or model's price; a model may have its provider before it."""
-        return self.by_name.get(name) or self.by_name.get(name.rpartition("/")[2])
+        return self.by_name.get(name) or self.by_name.get(
+            name.rpartition("/")[2]
+        )
 
 
 def prices_with(overrides: str | None) -> Prices:
@@ -89,7 +93,9 @@ def prices_with(overrides: str | None) -> Prices:
     listed = _read_list()
     if not overrides:
         return listed
-    return Prices({**listed.by_name, **parse_prices(overrides, "costs.prices")})
+    return Prices(
+        {**listed.by_name, **parse_prices(overrides, "costs.prices")}
+    )
 
 
 def parse_prices(text: str, field: str) -> dict[str, Price]:
@@ -105,7 +111,9 @@ def parse_prices(text: str, field: str) -> dict[str, Price]:
             raise _bad(part, field)
         dollars = _parse_dollars(read, part, field)
         out = _parse_dollars(written, part, field) if slash else None
-        prices[name] = Price(name, dollars, out, "", "the workspace's costs.prices", "")
+        prices[name] = Price(
+            name, dollars, out, "", "the workspace's costs.prices", ""
+        )
     return prices
 
 

@@ -120,7 +120,8 @@ def profile_value(value: str) -> str:
     line = " ".join(value.split())
     if len(line) > MAX_VALUE_CHARACTERS or not line.isprintable():
         raise Rejected(
-            "value", f"must be at most {MAX_VALUE_CHARACTERS} printable characters"
+            "value",
+            f"must be at most {MAX_VALUE_CHARACTERS} printable characters",
         )
     return line
 
@@ -173,7 +174,9 @@ def _find_speaker(
     return None
 
 
-def merge_entries(*accounts: Iterable[ProfileEntry]) -> dict[str, ProfileEntry]:
+def merge_entries(
+    *accounts: Iterable[ProfileEntry],
+) -> dict[str, ProfileEntry]:
     """Return all statements by id; of two with one id, the one learnt first."""
     entries: dict[str, ProfileEntry] = {}
     for entry in chain.from_iterable(accounts):
@@ -220,7 +223,11 @@ def sort_for_block(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
 
 
 def _block_rank(entry: ProfileEntry) -> int:
-    return FIRST_KEYS.index(entry.key) if entry.key in FIRST_KEYS else len(FIRST_KEYS)
+    return (
+        FIRST_KEYS.index(entry.key)
+        if entry.key in FIRST_KEYS
+        else len(FIRST_KEYS)
+    )
 
 
 def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
@@ -238,7 +245,9 @@ def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
     held.setdefault(value, entry)
 
 
-def _end_values(held: dict[str, ProfileEntry], entry: ProfileEntry, value: str) -> None:
+def _end_values(
+    held: dict[str, ProfileEntry], entry: ProfileEntry, value: str
+) -> None:
     if not entry.value:
         held.clear()
     elif entry.key in LIST_KEYS:

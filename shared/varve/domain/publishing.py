@@ -73,7 +73,9 @@ def manifest_from_json(value: Mapping[str, Any]) -> AgentManifest:
     """
     files = {str(key): int(rows) for key, rows in value["files"].items()}
     return AgentManifest(
-        states={str(name): str(state) for name, state in value["states"].items()},
+        states={
+            str(name): str(state) for name, state in value["states"].items()
+        },
         published_at=str(value["publishedAt"]),
         files=files,
         schema=int(value["schemaVersion"]),
@@ -113,7 +115,9 @@ class Targets:
 
     def without_target(self, target: str) -> "Targets":
         """Return these targets without one."""
-        kept = {name: owed for name, owed in self.owed.items() if name != target}
+        kept = {
+            name: owed for name, owed in self.owed.items() if name != target
+        }
         return replace(self, owed=kept)
 
     def owing(self, agent: str) -> "Targets":
@@ -137,5 +141,8 @@ def targets_from_json(value: Mapping[str, Any]) -> Targets:
 
     Raises AttributeError, KeyError, TypeError: not such values.
     """
-    owed = {str(name): frozenset(agents) for name, agents in value["targets"].items()}
+    owed = {
+        str(name): frozenset(agents)
+        for name, agents in value["targets"].items()
+    }
     return Targets(owed)

@@ -126,7 +126,9 @@ class Record:
         said = {f.name: getattr(self, f.name) for f in fields(self)}
         del said["created_at"]
         said["event_time"] = iso(self.event_time)
-        return digest(json.dumps(said, sort_keys=True, ensure_ascii=False), length=32)
+        return digest(
+            json.dumps(said, sort_keys=True, ensure_ascii=False), length=32
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +166,19 @@ def span_of(about: str | None, period: str) -> tuple[str, str]:
 
 def turn_id(conversation_id: str, message_id: str, passage: int = 0) -> str:
     """Return the id of a message's turn; a long message has passages, counted from 0."""
-    return "turn-" + digest(conversation_id, message_id, str(passage), length=24)
+    return "turn-" + digest(
+        conversation_id, message_id, str(passage), length=24
+    )
 
 
-def fact_id(conversation_id: str, message_ids: tuple[str, ...], content: str) -> str:
+def fact_id(
+    conversation_id: str, message_ids: tuple[str, ...], content: str
+) -> str:
     """Return the id of a fact, from the messages that say it and its content.
 
     Case and white space of the content do not count.
     """
     said = " ".join(content.casefold().split())
-    return "fact-" + digest(conversation_id, *sorted(message_ids), said, length=24)
+    return "fact-" + digest(
+        conversation_id, *sorted(message_ids), said, length=24
+    )

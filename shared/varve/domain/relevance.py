@@ -61,7 +61,11 @@ _WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
 def telling_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning; a code such as `NW-53977` is one word."""
     words = (word.removesuffix("'s") for word in _WORD.findall(fold(text)))
-    kept = [word for word in words if word not in EMPTY_IN_PROMPTS and _is_long(word)]
+    kept = [
+        word
+        for word in words
+        if word not in EMPTY_IN_PROMPTS and _is_long(word)
+    ]
     return frozenset(stemmer("english").stemWords(kept))
 
 

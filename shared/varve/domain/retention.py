@@ -62,7 +62,8 @@ class Limit:
     def __post_init__(self) -> None:
         if not 1 <= self.amount <= MAX_AMOUNT:
             raise Rejected(
-                "retention", f"must be 1 to {MAX_AMOUNT} {self.unit}, not {self.amount}"
+                "retention",
+                f"must be 1 to {MAX_AMOUNT} {self.unit}, not {self.amount}",
             )
 
     @classmethod
@@ -100,13 +101,28 @@ PLANS: Mapping[Plan, Mapping[Grain, Limit]] = MappingProxyType(
     {
         Plan.NONE: _plan(*["forever"] * len(Grain)),
         Plan.FREE: _plan(
-            "48 hours", "30 days", "6 weeks", "6 months", "4 quarters", "2 years"
+            "48 hours",
+            "30 days",
+            "6 weeks",
+            "6 months",
+            "4 quarters",
+            "2 years",
         ),
         Plan.STARTER: _plan(
-            "120 hours", "60 days", "12 weeks", "12 months", "8 quarters", "4 years"
+            "120 hours",
+            "60 days",
+            "12 weeks",
+            "12 months",
+            "8 quarters",
+            "4 years",
         ),
         Plan.PRO: _plan(
-            "240 hours", "120 days", "24 weeks", "24 months", "16 quarters", "8 years"
+            "240 hours",
+            "120 days",
+            "24 weeks",
+            "24 months",
+            "16 quarters",
+            "8 years",
         ),
     }
 )
@@ -134,7 +150,9 @@ def cutoff(limit: Limit, now: datetime, zone: ZoneInfo) -> datetime:
         return EARLIEST
 
 
-def expired(period: Period, limit: Limit, now: datetime, zone: ZoneInfo) -> bool:
+def expired(
+    period: Period, limit: Limit, now: datetime, zone: ZoneInfo
+) -> bool:
     """Return whether the whole period is older than the limit, its last hour included."""
     return period.end(zone) <= cutoff(limit, now, zone)
 
@@ -155,7 +173,9 @@ def expires_at(period: Period, limit: Limit, zone: ZoneInfo) -> datetime:
         return LATEST
 
 
-def oldest_kept(grain: Grain, limit: Limit, now: datetime, zone: ZoneInfo) -> Period:
+def oldest_kept(
+    grain: Grain, limit: Limit, now: datetime, zone: ZoneInfo
+) -> Period:
     """Return the grain's first period that is not expired.
 
     A period of the grain is expired if and only if its label is smaller.

@@ -76,7 +76,9 @@ def search_row_from_json(value: Mapping[str, Any]) -> SearchRow:
     )
 
 
-def build_search_row(asked: AskedSearch, key: str, *, keep_words: bool) -> SearchRow:
+def build_search_row(
+    asked: AskedSearch, key: str, *, keep_words: bool
+) -> SearchRow:
     """Return the row of a question; case and white space do not change its hash."""
     folded = " ".join(asked.text.casefold().split())
     digest = hmac.new(key.encode(), folded.encode(), "sha256").hexdigest()

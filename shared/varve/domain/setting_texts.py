@@ -29,7 +29,8 @@ def _check_zone(name: str, field: str) -> None:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise Rejected(
-            field, f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon"
+            field,
+            f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon",
         ) from error
 
 
@@ -40,9 +41,13 @@ def _check_embedders(names: str, field: str) -> None:
 
 
 def _normalize_agents(names: str, field: str) -> str:
-    agents = dict.fromkeys(path_id(name.strip(), field) for name in names.split(","))
+    agents = dict.fromkeys(
+        path_id(name.strip(), field) for name in names.split(",")
+    )
     if len(agents) > MAX_AGENTS:
-        raise Rejected(field, f"names {len(agents)} agents; the limit is {MAX_AGENTS}")
+        raise Rejected(
+            field, f"names {len(agents)} agents; the limit is {MAX_AGENTS}"
+        )
     return ",".join(agents)
 
 
@@ -55,15 +60,23 @@ def _normalize_limit(text: str, field: str) -> str:
 
 def _check_dollars(amount: str, field: str) -> None:
     if not _DOLLARS.fullmatch(amount):
-        reason = f"{amount[:40]!r} is not an amount such as '20 USD' or '0.50 USD'"
+        reason = (
+            f"{amount[:40]!r} is not an amount such as '20 USD' or '0.50 USD'"
+        )
         raise Rejected(field, reason)
 
 
 ZoneText = Annotated[str, AfterValidator(build_validator(_check_zone))]
 LlmText = Annotated[str, AfterValidator(build_validator(parse_llm_name))]
-EmbedderText = Annotated[str, AfterValidator(build_validator(parse_embedder_name))]
-EmbeddersText = Annotated[str, AfterValidator(build_validator(_check_embedders))]
-RerankerText = Annotated[str, AfterValidator(build_validator(parse_reranker_name))]
+EmbedderText = Annotated[
+    str, AfterValidator(build_validator(parse_embedder_name))
+]
+EmbeddersText = Annotated[
+    str, AfterValidator(build_validator(_check_embedders))
+]
+RerankerText = Annotated[
+    str, AfterValidator(build_validator(parse_reranker_name))
+]
 PricesText = Annotated[str, AfterValidator(build_validator(parse_prices))]
 AgentsText = Annotated[str, AfterValidator(build_converter(_normalize_agents))]
 DollarsText = Annotated[str, AfterValidator(build_validator(_check_dollars))]

@@ -30,7 +30,11 @@ class SourceLine:
     @property
     def said(self) -> str:
         """The sentence, after its speaker's name."""
-        return f"{self.speaker}: {self.sentence}" if self.speaker else self.sentence
+        return (
+            f"{self.speaker}: {self.sentence}"
+            if self.speaker
+            else self.sentence
+        )
 
     def __str__(self) -> str:
         return f"{self.day}: {self.said}"
@@ -40,7 +44,9 @@ def rendered(lines: Sequence[SourceLine]) -> str:
     """Return the lines as a summary's text: each date and each speaker's name once in a row."""
     paragraphs: list[str] = []
     last_day = ""
-    for (day, speaker), group in groupby(lines, key=lambda one: (one.day, one.speaker)):
+    for (day, speaker), group in groupby(
+        lines, key=lambda one: (one.day, one.speaker)
+    ):
         said = " ".join(_ended(line.sentence) for line in group)
         head = "" if day == last_day else f"{day}: "
         name = f"{speaker}: " if speaker else ""

@@ -67,13 +67,17 @@ class Strata:
     @property
     def years(self) -> tuple[Stratum, ...]:
         """The years, oldest first."""
-        years = [one for p, one in self.by_period.items() if p.grain is Grain.YEARLY]
+        years = [
+            one for p, one in self.by_period.items() if p.grain is Grain.YEARLY
+        ]
         return tuple(sorted(years, key=lambda stratum: stratum.period))
 
     @property
     def days(self) -> tuple[Stratum, ...]:
         """The days, oldest first."""
-        days = [one for p, one in self.by_period.items() if p.grain is Grain.DAILY]
+        days = [
+            one for p, one in self.by_period.items() if p.grain is Grain.DAILY
+        ]
         return tuple(sorted(days, key=lambda stratum: stratum.period))
 
     def get(self, period: Period) -> Stratum | None:
@@ -140,7 +144,9 @@ class _Builder:
 
     def strata(self) -> Strata:
         """Return all that was added."""
-        below = {period: tuple(strata) for period, strata in self._below.items()}
+        below = {
+            period: tuple(strata) for period, strata in self._below.items()
+        }
         return Strata(self._strata, below)
 
     def _build(self, period: Period) -> Stratum:

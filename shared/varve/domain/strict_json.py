@@ -10,7 +10,9 @@ class NotJson(ValueError):
 
 def build_decoder() -> json.JSONDecoder:
     """Return a parser that refuses what `parse_json` refuses."""
-    return json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse_constant)
+    return json.JSONDecoder(
+        object_pairs_hook=_object, parse_constant=_refuse_constant
+    )
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -21,7 +23,9 @@ def parse_json(text: str | bytes) -> Any:
     Raises NotJson: a key appears twice in one object, or NaN or Infinity stands for a
     number; ValueError: not JSON; RecursionError: nested too deeply.
     """
-    return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+    return json.loads(
+        text, object_pairs_hook=_object, parse_constant=_refuse_constant
+    )
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -45,12 +45,16 @@ class Traces:
         excused: set[str] = set()
         for text in texts:
             excused.update(self._find(text))
-        return Traces(self.key, _minus(self.words, excused), _minus(self.ids, excused))
+        return Traces(
+            self.key, _minus(self.words, excused), _minus(self.ids, excused)
+        )
 
     def union(self, other: "Traces") -> "Traces":
         """Return both; `other` has the same key."""
         return Traces(
-            self.key, _union(self.words, other.words), _union(self.ids, other.ids)
+            self.key,
+            _union(self.words, other.words),
+            _union(self.ids, other.ids),
         )
 
     def _find(self, text: str) -> Iterator[str]:
@@ -70,7 +74,9 @@ class Traces:
         """Return the traces as JSON values; the inverse of `traces_from_json`."""
         return {
             "key": self.key,
-            "words": {str(n): sorted(hashes) for n, hashes in self.words.items()},
+            "words": {
+                str(n): sorted(hashes) for n, hashes in self.words.items()
+            },
             "ids": {str(n): sorted(hashes) for n, hashes in self.ids.items()},
         }
 
@@ -79,13 +85,18 @@ def traces_from_json(value: Mapping[str, Any]) -> Traces:
     """Return traces from JSON values. Raises KeyError, ValueError, AttributeError."""
     return Traces(
         key=value["key"],
-        words={int(n): frozenset(hashes) for n, hashes in value["words"].items()},
+        words={
+            int(n): frozenset(hashes) for n, hashes in value["words"].items()
+        },
         ids={int(n): frozenset(hashes) for n, hashes in value["ids"].items()},
     )
 
 
 def build_traces(
-    key: str, ids: Iterable[str], texts: Iterable[str], others: Iterable[str] = ()
+    key: str,
+    ids: Iterable[str],
+    texts: Iterable[str],
+    others: Iterable[str] = (),
 ) -> Traces:
     """Return the traces of ids and texts that stand in none of the `others`' texts.
 
@@ -100,7 +111,9 @@ def build_traces(
     for id_ in ids:
         folded = id_.casefold()
         if _count(folded):
-            named.setdefault(_count(folded), set()).add(_hash(key, "id", folded))
+            named.setdefault(_count(folded), set()).add(
+                _hash(key, "id", folded)
+            )
     found = Traces(key, _freeze(words), _freeze(named))
     return found.without(others)
 
@@ -108,7 +121,9 @@ def build_traces(
 def cut(text: str) -> list[str]:
     """Return the runs of a text that are too long to occur by chance."""
     words = _WORD.findall(text.casefold())
-    ends = range(RUN, len(words) + 1, RUN) if len(words) >= RUN else [len(words)]
+    ends = (
+        range(RUN, len(words) + 1, RUN) if len(words) >= RUN else [len(words)]
+    )
     runs: list[str] = []
     for end in ends:
         run = " ".join(words[max(0, end - RUN) : end])

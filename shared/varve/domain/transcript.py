@@ -5,7 +5,9 @@ from collections.abc import Iterable
 
 SHARE = 0.8
 """The share of the texts that must begin with a name; fewer may be headings."""
-_INTRODUCED = re.compile(r"\s*((?:[^\W_][\w.'’-]*)(?: [^\W_][\w.'’-]*){0,2}):\s+(?=\S)")
+_INTRODUCED = re.compile(
+    r"\s*((?:[^\W_][\w.'’-]*)(?: [^\W_][\w.'’-]*){0,2}):\s+(?=\S)"
+)
 
 
 def introduction(text: str) -> tuple[str, str]:

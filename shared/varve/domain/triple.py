@@ -64,8 +64,18 @@ class TripleOperation:
     @cached_property
     def id(self) -> str:
         """The id: equal for the same statement of the same messages."""
-        said = (self.op, self.subject, self.predicate, self.object, self.replaces or "")
-        place = (iso(self.event_time), self.conversation_id, *sorted(self.message_ids))
+        said = (
+            self.op,
+            self.subject,
+            self.predicate,
+            self.object,
+            self.replaces or "",
+        )
+        place = (
+            iso(self.event_time),
+            self.conversation_id,
+            *sorted(self.message_ids),
+        )
         return digest(*said, *place, length=24)
 
 
@@ -94,7 +104,9 @@ class Triple:
     def id(self) -> str:
         """The id, derived from the first statement: the same operations give the same id."""
         first = self.evidence[0]
-        return digest(self.source_id, self.label, self.target_id, first.id, length=24)
+        return digest(
+            self.source_id, self.label, self.target_id, first.id, length=24
+        )
 
     @property
     def confidence(self) -> float:
@@ -108,7 +120,9 @@ class Triple:
 
     def holds(self, at: datetime) -> bool:
         """Return whether it holds at the time: it has begun and has not ended."""
-        return self.valid_at <= at and (self.invalid_at is None or at < self.invalid_at)
+        return self.valid_at <= at and (
+            self.invalid_at is None or at < self.invalid_at
+        )
 
 
 def fold(
@@ -123,9 +137,12 @@ def fold(
     for operation in operations:
         earlier = known.get(operation.id, operation)
         known[operation.id] = first_learnt(earlier, operation)
-    triples = _fold_groups(known.values(), names or stated_names(known.values()))
+    triples = _fold_groups(
+        known.values(), names or stated_names(known.values())
+    )
     return sorted(
-        triples, key=lambda t: (t.source_id, t.label, t.valid_at, t.target_id, t.id)
+        triples,
+        key=lambda t: (t.source_id, t.label, t.valid_at, t.target_id, t.id),
     )
 
 
@@ -163,7 +180,9 @@ def stated_names(operations: Iterable[TripleOperation]) -> Names:
     return Names(current)
 
 
-def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperation:
+def first_learnt(
+    one: TripleOperation, other: TripleOperation
+) -> TripleOperation:
     """Return the earlier learnt of two versions of one statement.
 
     Of two learnt at the same time it is always the same one.
@@ -171,7 +190,9 @@ def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperatio
     if one == other:
         return one
     return min(
-        one, other, key=lambda o: (o.created_at, json.dumps(operation_as_json(o)))
+        one,
+        other,
+        key=lambda o: (o.created_at, json.dumps(operation_as_json(o))),
     )
 
 
@@ -187,7 +208,9 @@ def remove_operations(
     """Return the operations whose ids are not in `ids`."""
     removed = frozenset(ids)
     return {
-        id_: operation for id_, operation in operations.items() if id_ not in removed
+        id_: operation
+        for id_, operation in operations.items()
+        if id_ not in removed
     }
 
 
@@ -219,7 +242,9 @@ class _Group:
         if known is None:
             self.open[value] = self._triple(value, operation)
         else:
-            self.open[value] = replace(known, evidence=(*known.evidence, operation))
+            self.open[value] = replace(
+                known, evidence=(*known.evidence, operation)
+            )
 
     def _superseded(self, operation: TripleOperation, value: str) -> list[str]:
         """Return the values that a new value ends.
@@ -233,7 +258,9 @@ class _Group:
 
     def _delete(self, operation: TripleOperation) -> None:
         value = self.value_of(operation.object)
-        ended = self._meant(value) if operation.object.strip() else list(self.open)
+        ended = (
+            self._meant(value) if operation.object.strip() else list(self.open)
+        )
         for other in ended:
             self._close(other, operation)
         if not ended and not self._add_to_earlier_ending(operation):
@@ -254,7 +281,9 @@ class _Group:
         for place, known in enumerate(self.closed):
             *before, end = known.evidence
             if before and replace(operation, event_time=end.event_time) == end:
-                self.closed[place] = replace(known, evidence=(*before, operation, end))
+                self.closed[place] = replace(
+                    known, evidence=(*before, operation, end)
+                )
                 return True
         return False
 
@@ -346,7 +375,9 @@ def properties(triple: Triple) -> str:
             "messageIds": list(last.message_ids),
             "userId": last.user_id,
             "updatedAt": iso(last.event_time),
-            "evidence": [operation_as_json(operation) for operation in triple.evidence],
+            "evidence": [
+                operation_as_json(operation) for operation in triple.evidence
+            ],
         },
         ensure_ascii=False,
         sort_keys=True,

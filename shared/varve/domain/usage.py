@@ -92,7 +92,9 @@ class ModelUsage:
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> "ModelUsage":
         """Return the models' share of the counts."""
-        read = total(counts, Item.TOKENS_IN) + total(counts, Item.EMBEDDING_TOKENS)
+        read = total(counts, Item.TOKENS_IN) + total(
+            counts, Item.EMBEDDING_TOKENS
+        )
         calls = total(counts, Item.MODEL_CALLS)
         return cls(calls, read, total(counts, Item.TOKENS_OUT))
 
@@ -117,6 +119,8 @@ class ModelUsage:
         }
 
 
-def difference(now: Mapping[str, int], before: Mapping[str, int]) -> Counter[str]:
+def difference(
+    now: Mapping[str, int], before: Mapping[str, int]
+) -> Counter[str]:
     """Return what was counted since `before`, without zeros."""
     return Counter(now) - Counter(before)

@@ -47,7 +47,10 @@ class StrictCamelModel(BaseModel):
     """An immutable model with camel case names in JSON that refuses unknown names."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
     )
 
 
@@ -91,7 +94,9 @@ def _reason_of_limit(kind: str, context: dict[str, Any]) -> str:
     return _REASONS.get(kind, "is not valid")
 
 
-def build_validator(check: Callable[[str, str], object]) -> Callable[[str], str]:
+def build_validator(
+    check: Callable[[str, str], object],
+) -> Callable[[str], str]:
     """Return a pydantic validator that keeps each text which `check(text, field)` accepts.
 
     The Rejected of `check` becomes the ValueError that pydantic expects; pydantic itself

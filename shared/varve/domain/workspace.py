@@ -55,9 +55,9 @@ class KeyReference(_SecretLocation):
     process can be sent to a base URL. The operator lists the variables that may be named.
     """
 
-    environment: Annotated[str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_API_KEY$")] = (
-        None
-    )
+    environment: Annotated[
+        str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_API_KEY$")
+    ] = None
 
 
 class ModelsConfig(StrictCamelModel):
@@ -88,7 +88,9 @@ class ModelsConfig(StrictCamelModel):
     def _require_key_for_base_url(self) -> Self:
         """Keep the operator's key from an address that a workspace chose."""
         if self.base_url is not None and self.key is None:
-            raise ValueError("a baseUrl needs a key reference of its own beside it")
+            raise ValueError(
+                "a baseUrl needs a key reference of its own beside it"
+            )
         return self
 
     @model_validator(mode="after")
@@ -165,7 +167,9 @@ class PrivacyConfig(StrictCamelModel):
     national_id: Mode | None = None
     ip: Mode | None = None
     phone: Mode | None = None
-    regions: Annotated[str, Field(pattern=r"^[A-Z]{2}(,[A-Z]{2})*$")] = "US,GB,ES"
+    regions: Annotated[str, Field(pattern=r"^[A-Z]{2}(,[A-Z]{2})*$")] = (
+        "US,GB,ES"
+    )
     key: PseudonymKey | None = None
 
     @model_validator(mode="after")

@@ -36,7 +36,10 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
     sessions: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for key, value in _read_answers(source):
         if key == "events":
-            name = text_of(value.get("actorId")), text_of(value.get("sessionId"))
+            name = (
+                text_of(value.get("actorId")),
+                text_of(value.get("sessionId")),
+            )
             sessions.setdefault(name, []).append(value)
         elif key == "memoryRecordSummaries":
             yield Skipped(key, "memory record: derived from the events")
@@ -53,7 +56,9 @@ def _read_answers(source: Source) -> Iterator[tuple[str, Mapping[str, Any]]]:
         return
     for answer in read_objects(source):
         for key in ("events", "memoryRecordSummaries"):
-            for value in objects_in(answer.get(key) if is_object(answer) else None):
+            for value in objects_in(
+                answer.get(key) if is_object(answer) else None
+            ):
                 yield key, value
 
 
@@ -79,7 +84,9 @@ def _event_order(event: Mapping[str, Any]) -> tuple[float, str]:
     return (at.timestamp() if at else 0.0, text_of(event.get("eventId")))
 
 
-def _add_payload(draft: Draft, item: Mapping[str, Any], id_: str, at: Any) -> None:
+def _add_payload(
+    draft: Draft, item: Mapping[str, Any], id_: str, at: Any
+) -> None:
     said = item.get("conversational")
     if not isinstance(said, Mapping):
         draft.skip("payload that is no message")

@@ -55,7 +55,9 @@ def _find_reason_to_skip(value: Mapping[str, Any]) -> str | None:
 def _read_conversation(
     value: Mapping[str, Any], place: str, options: ImportOptions
 ) -> Draft:
-    source_id = text_of(value.get("conversation_id")) or text_of(value.get("id"))
+    source_id = text_of(value.get("conversation_id")) or text_of(
+        value.get("id")
+    )
     draft = Draft(FORMAT, source_id or place, place, options.user)
     started = read_time(value.get("create_time")) or options.at
     for node in _walk_branch(value):
@@ -135,6 +137,9 @@ def _read_parts(parts: object) -> str:
     for part in parts if isinstance(parts, list) else []:
         if isinstance(part, str):
             texts.append(part)
-        elif is_object(part) and part.get("content_type") == "audio_transcription":
+        elif (
+            is_object(part)
+            and part.get("content_type") == "audio_transcription"
+        ):
             texts.append(text_of(part.get("text")))
     return "\n".join(text for text in texts if text)

@@ -36,7 +36,11 @@ def recognize_one(first: Mapping[str, Any]) -> bool:
 def recognize_lines(first: Mapping[str, Any]) -> bool:
     """Return whether a line is a list of chat messages without a conversation's id."""
     messages = objects_in(first.get("messages"))
-    return bool(messages) and "role" in messages[0] and "conversationId" not in first
+    return (
+        bool(messages)
+        and "role" in messages[0]
+        and "conversationId" not in first
+    )
 
 
 def read_one(source: Source, options: ImportOptions) -> Iterator[Item]:
@@ -50,7 +54,9 @@ def read_all(source: Source, options: ImportOptions) -> Iterator[Item]:
     """Yield the conversation of each line."""
     for number, value in read_lines(source):
         place = f"line {number}"
-        messages = value.get("messages") if isinstance(value, Mapping) else value
+        messages = (
+            value.get("messages") if isinstance(value, Mapping) else value
+        )
         if not isinstance(messages, list):
             yield Faulty(place, "has no list of messages")
             continue

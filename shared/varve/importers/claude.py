@@ -33,7 +33,9 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
         if not is_object(value) or "chat_messages" not in value:
             yield Skipped(place, "no conversation of this format")
             continue
-        draft = Draft(FORMAT, text_of(value.get("uuid")) or place, place, options.user)
+        draft = Draft(
+            FORMAT, text_of(value.get("uuid")) or place, place, options.user
+        )
         started = read_time(value.get("created_at")) or options.at
         for message in _select_branch(objects_in(value["chat_messages"])):
             _add_message(draft, message, started)
@@ -45,7 +47,9 @@ def _select_branch(
 ) -> list[Mapping[str, Any]]:
     """Return the messages on the way to the last one, if they name their parents."""
     by_id = {text_of(message.get("uuid")): message for message in messages}
-    if not messages or not any(_parent(message) in by_id for message in messages):
+    if not messages or not any(
+        _parent(message) in by_id for message in messages
+    ):
         return messages
     branch = []
     current: str = text_of(messages[-1].get("uuid"))
@@ -60,7 +64,9 @@ def _parent(message: Mapping[str, Any]) -> str:
     return text_of(message.get("parent_message_uuid"))
 
 
-def _add_message(draft: Draft, message: Mapping[str, Any], started: Any) -> None:
+def _add_message(
+    draft: Draft, message: Mapping[str, Any], started: Any
+) -> None:
     role = _ROLES.get(text_of(message.get("sender")))
     if role is None:
         draft.skip("sender that is neither human nor assistant")

@@ -3,7 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from varve.importers.items import FoundConversation, ImportOptions, Item, Source
+from varve.importers.items import (
+    FoundConversation,
+    ImportOptions,
+    Item,
+    Source,
+)
 from varve.importers.streams import read_places
 
 FORMAT = "varve"
@@ -17,6 +22,10 @@ def recognize(first: Mapping[str, Any]) -> bool:
 def read(source: Source, options: ImportOptions) -> Iterator[Item]:
     """Yield the conversations as they are; `user` fills in a missing user id."""
     for place, value in read_places(source):
-        if options.user and isinstance(value, Mapping) and "userId" not in value:
+        if (
+            options.user
+            and isinstance(value, Mapping)
+            and "userId" not in value
+        ):
             value = {**value, "userId": options.user}
         yield FoundConversation(place, value)

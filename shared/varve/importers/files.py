@@ -19,9 +19,13 @@ MAX_IN_MEMORY = 16 * 2**20
 def open_source(name: str) -> Iterator[Source]:
     """Open a file that can be read twice. Raises Rejected: names the file and why."""
     try:
-        source = _copy_standard_input() if name == "-" else Path(name).open("rb")  # noqa: SIM115 - closed below
+        source = (
+            _copy_standard_input() if name == "-" else Path(name).open("rb")
+        )  # noqa: SIM115 - closed below
     except IsADirectoryError as error:
-        raise Rejected(show_name(name), "is a directory, not a file") from error
+        raise Rejected(
+            show_name(name), "is a directory, not a file"
+        ) from error
     except FileNotFoundError as error:
         raise Rejected(show_name(name), "does not exist") from error
     except (OSError, ValueError) as error:

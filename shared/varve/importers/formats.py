@@ -38,15 +38,27 @@ class Format:
 
 
 FORMATS: tuple[Format, ...] = (
-    Format(contract.FORMAT, contract.read, "conversationId", contract.recognize),
+    Format(
+        contract.FORMAT, contract.read, "conversationId", contract.recognize
+    ),
     Format(chatgpt.FORMAT, chatgpt.read, "mapping", chatgpt.recognize),
     Format(claude.FORMAT, claude.read, "chat_messages", claude.recognize),
-    Format(claude_code.FORMAT, claude_code.read, "sessionId", claude_code.recognize),
+    Format(
+        claude_code.FORMAT,
+        claude_code.read,
+        "sessionId",
+        claude_code.recognize,
+    ),
     Format(mem0.FORMAT, mem0.read, "memory", mem0.recognize),
     Format(letta.FORMAT, letta.read, "agents", letta.recognize),
     Format(graphiti.FORMAT, graphiti.read, "edges", graphiti.recognize),
     Format(agentcore.FORMAT, agentcore.read, "events", agentcore.recognize),
-    Format(chats.LINES, chats.read_all, "messages, by lines", chats.recognize_lines),
+    Format(
+        chats.LINES,
+        chats.read_all,
+        "messages, by lines",
+        chats.recognize_lines,
+    ),
     Format(chats.ONE, chats.read_one, "role and content", chats.recognize_one),
     Format(whatsapp.FORMAT, whatsapp.read, "lines of date, time and speaker"),
     Format(markdown.FORMAT, markdown.read, "headings with dates"),
@@ -69,7 +81,9 @@ def find_by_name(name: str) -> Format:
     for one in FORMATS:
         if one.name == name:
             return one
-    raise Rejected("--format", f"{name[:40]!r} is not one of {', '.join(NAMES)}")
+    raise Rejected(
+        "--format", f"{name[:40]!r} is not one of {', '.join(NAMES)}"
+    )
 
 
 def recognize_format(source: Source) -> Format:
@@ -90,7 +104,9 @@ def recognize_format(source: Source) -> Format:
     if head.lstrip(SPACE)[:1] in (b"{", b"[", b"") or _is_json(head):
         return FORMATS[0]
     signs = "; ".join(f"{one.name}: {one.sign}" for one in FORMATS)
-    raise Rejected("", f"looks like no known format ({signs}); name one by --format")
+    raise Rejected(
+        "", f"looks like no known format ({signs}); name one by --format"
+    )
 
 
 def _recognize_object(first: Mapping[str, Any], head: bytes) -> Format:

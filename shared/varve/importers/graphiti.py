@@ -44,7 +44,9 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
         if key == "nodes":
             names[text_of(value.get("uuid"))] = text_of(value.get("name"))
         else:
-            yield from _add_episode(drafts, value, f"episodes[{number}]", options)
+            yield from _add_episode(
+                drafts, value, f"episodes[{number}]", options
+            )
             number += 1
     for draft in drafts.values():
         yield from draft.items()
@@ -67,7 +69,9 @@ def _add_episode(
     place: str,
     options: ImportOptions,
 ) -> Iterator[Item]:
-    at = read_time(episode.get("valid_at")) or read_time(episode.get("created_at"))
+    at = read_time(episode.get("valid_at")) or read_time(
+        episode.get("created_at")
+    )
     at = at or options.at
     if at is None:
         yield Faulty(place, "has no valid_at")
@@ -94,8 +98,12 @@ def _read_edge(
     if not source or not target:
         yield Faulty(place, "names a node that the file does not hold")
         return
-    began = read_time(edge.get("valid_at")) or read_time(edge.get("created_at"))
-    ended = read_time(edge.get("invalid_at")) or read_time(edge.get("expired_at"))
+    began = read_time(edge.get("valid_at")) or read_time(
+        edge.get("created_at")
+    )
+    ended = read_time(edge.get("invalid_at")) or read_time(
+        edge.get("expired_at")
+    )
     if began is None:
         yield Faulty(place, "has neither valid_at nor created_at")
         return
@@ -110,9 +118,15 @@ def _read_edge(
         yield FoundFact(place, Op.DELETE, fact | {"valid_at": iso(ended)})
 
 
-def _read_origin(edge: Mapping[str, Any], options: ImportOptions) -> dict[str, Any]:
+def _read_origin(
+    edge: Mapping[str, Any], options: ImportOptions
+) -> dict[str, Any]:
     episodes = edge.get("episodes")
-    ids = [text_of(id_) for id_ in episodes] if isinstance(episodes, list) else []
+    ids = (
+        [text_of(id_) for id_ in episodes]
+        if isinstance(episodes, list)
+        else []
+    )
     messages = [to_reference(id_) for id_ in ids if id_]
     origin: dict[str, Any] = {
         "conversationId": to_path_id(FORMAT, _name_group(edge)),

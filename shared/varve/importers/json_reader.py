@@ -71,7 +71,9 @@ class JsonReader:
             raise self._refuse(str(error), self._position) from error
         except RecursionError as error:
             raise self._refuse("nested too deeply", self._position) from error
-        except ValueError as error:  # Python's limit on the digits of an integer
+        except (
+            ValueError
+        ) as error:  # Python's limit on the digits of an integer
             reason = "holds a number of too many digits"
             raise self._refuse(reason, self._position) from error
         # A number at the end of the text may have more digits.
@@ -129,7 +131,9 @@ class JsonReader:
         data = self._source.read(max(FIRST_READ, len(rest)))
         self._is_at_end = not data
         try:
-            self._text = rest + self._decode.decode(data, final=self._is_at_end)
+            self._text = rest + self._decode.decode(
+                data, final=self._is_at_end
+            )
         except UnicodeDecodeError as error:
             at = self._source.tell() - len(data) + error.start
             raise Rejected("", f"is not valid UTF-8 (at byte {at})") from error

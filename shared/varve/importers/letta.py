@@ -29,7 +29,9 @@ def recognize(first: Mapping[str, Any]) -> bool:
     """Return whether an object is an agent file, of one agent or several."""
     if isinstance(first.get("agents"), list):
         return True
-    return "system" in first and ("core_memory" in first or "agent_type" in first)
+    return "system" in first and (
+        "core_memory" in first or "agent_type" in first
+    )
 
 
 def read(source: Source, options: ImportOptions) -> Iterator[Item]:

@@ -16,7 +16,9 @@ from varve.importers.streams import read_text_lines
 FORMAT = "markdown"
 _HEADING = re.compile(r"#{1,6} +(.*)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_SPEAKER = re.compile(r"\*\*([^*:]{1,60}):?\*\*:? +(.*)|([A-Z][\w .'-]{0,59}): +(.*)")
+_SPEAKER = re.compile(
+    r"\*\*([^*:]{1,60}):?\*\*:? +(.*)|([A-Z][\w .'-]{0,59}): +(.*)"
+)
 _ASSISTANTS = ("assistant", "agent", "ai", "bot")
 
 
@@ -44,7 +46,9 @@ class _Journal:
             return
         yield from self.close_section()
         self.at = dated
-        self.draft = _begin(f"{self.options.name} {heading}", number, self.options)
+        self.draft = _begin(
+            f"{self.options.name} {heading}", number, self.options
+        )
 
     def close_section(self) -> Iterator[Item]:
         """Yield the conversation."""
@@ -83,7 +87,9 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
 
 
 def _begin(name: str, number: int, options: ImportOptions) -> Draft:
-    return Draft(FORMAT, digest(name, length=24), f"line {number}", options.user)
+    return Draft(
+        FORMAT, digest(name, length=24), f"line {number}", options.user
+    )
 
 
 def _read_date(heading: str) -> datetime | None:
@@ -106,6 +112,8 @@ def _add_paragraph(draft: Draft, text: str, at: datetime) -> None:
         name = (found[1] or found[3]).strip()
         words = (found[2] or found[4]) + newline + rest
     role = "assistant" if name.casefold() in _ASSISTANTS else "user"
-    same = sum(message["content"] == words.strip() for message in draft.messages)
+    same = sum(
+        message["content"] == words.strip() for message in draft.messages
+    )
     id_ = digest(name, words, str(same), length=32)
     draft.add(role, words, id_=id_, at=at, name=name or None)

@@ -48,7 +48,9 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
         draft.add(
             role if role in SPOKEN else "user",
             text_of(memory["memory"]),
-            id_=text_of(memory.get("id")) or text_of(memory.get("hash")) or place,
+            id_=text_of(memory.get("id"))
+            or text_of(memory.get("hash"))
+            or place,
             at=at,
             name=text_of(memory.get("actor_id")),
         )

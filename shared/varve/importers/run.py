@@ -129,17 +129,23 @@ def import_file(
     adds nothing. `step` counts the messages. Raises Misconfigured.
     """
     report = ImportReport(format_.name)
-    stored = _Storing(report, open_agent, dry_run, step or StepCounter("messages", 0))
+    stored = _Storing(
+        report, open_agent, dry_run, step or StepCounter("messages", 0)
+    )
     try:
         for item in format_.read(source, options):
             stored.take(item)
-    except Rejected as error:  # the file breaks off; keep the values before that
+    except (
+        Rejected
+    ) as error:  # the file breaks off; keep the values before that
         report.fail(error.field, error.reason)
     stored.flush()
     return report
 
 
-def count_messages(source: Source, format_: Format, options: ImportOptions) -> int:
+def count_messages(
+    source: Source, format_: Format, options: ImportOptions
+) -> int:
     """Return how many messages the file's conversations have, valid or not."""
     count = 0
     try:
@@ -218,7 +224,9 @@ class _Storing:
 
     def _take_fact(self, found: FoundFact) -> None:
         graph = self._open_agent(None).graph
-        collect = graph.insert_facts if found.op is Op.ADD else graph.delete_facts
+        collect = (
+            graph.insert_facts if found.op is Op.ADD else graph.delete_facts
+        )
         try:
             collect([found.value])
             if self._dry_run:
@@ -247,7 +255,9 @@ class _Storing:
             self._step.reach(before + done)
 
         outcome = memory.ingest(conversations, progress=show)
-        self._step.reach(before + sum(len(one.messages) for one in conversations))
+        self._step.reach(
+            before + sum(len(one.messages) for one in conversations)
+        )
         self._report.partly_filtered += outcome.accepted.partly_filtered
         ingested = outcome.to_dict()
         self._report.accepted.update(ingested["accepted"])
@@ -261,7 +271,9 @@ class _Storing:
         outages = 0
         for one in group:
             if outages == MAX_OUTAGES:
-                self._report.fail(one.place, "not tried, the store cannot be reached")
+                self._report.fail(
+                    one.place, "not tried, the store cannot be reached"
+                )
                 continue
             try:
                 self._store(memory, [one])

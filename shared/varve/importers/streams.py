@@ -20,7 +20,9 @@ def read_head(source: IO[bytes]) -> bytes:
     """Return the beginning of a file without a byte order mark; go back to its start."""
     source.seek(0)
     head = source.read(HEAD_BYTES)
-    source.seek(len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0)
+    source.seek(
+        len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
+    )
     return head.removeprefix(BYTE_ORDER_MARK)
 
 
@@ -93,7 +95,9 @@ def read_lines(source: IO[bytes]) -> Iterator[tuple[int, Any]]:
             place = f"line {number}, column {error.colno}: {error.msg}"
             raise Rejected("", f"is not valid JSON ({place})") from error
         except NotJson as error:
-            raise Rejected("", f"is not valid JSON (line {number}: {error})") from error
+            raise Rejected(
+                "", f"is not valid JSON (line {number}: {error})"
+            ) from error
         except (RecursionError, ValueError) as error:
             place = f"line {number}: nested too deeply or a number too long"
             raise Rejected("", f"is not valid JSON ({place})") from error
@@ -106,7 +110,9 @@ def read_text_lines(source: IO[bytes]) -> Iterator[tuple[int, str]]:
         try:
             yield number, line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            reason = f"is not valid UTF-8 (at byte {error.start} of line {number})"
+            reason = (
+                f"is not valid UTF-8 (at byte {error.start} of line {number})"
+            )
             raise Rejected("", reason) from error
 
 

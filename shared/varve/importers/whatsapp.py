@@ -27,7 +27,9 @@ _LINE = re.compile(
     r"(?: (?P<half>[AaPp])\.? ?[Mm]\.?)?(?:\]| -) (?P<rest>.*)"
 )
 _SPEAKER = re.compile(r"(?P<name>[^:]{1,100}): (?P<words>.*)")
-_INVISIBLE = str.maketrans({"\u200e": "", "\u200f": "", "\u202f": " ", "\u00a0": " "})
+_INVISIBLE = str.maketrans(
+    {"\u200e": "", "\u200f": "", "\u202f": " ", "\u00a0": " "}
+)
 _MEDIA = re.compile(r"<[^<>]{1,60}>|.{1,40} omitted")
 
 

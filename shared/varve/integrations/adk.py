@@ -41,7 +41,9 @@ class VarveMemoryService(BaseMemoryService):
     def __init__(self, memory: Memory, *, max_results: int = 10) -> None:
         self._memory = memory
         self._max_results = max_results
-        self._answers: dict[tuple[str, str], tuple[float, list[RecalledEntry]]] = {}
+        self._answers: dict[
+            tuple[str, str], tuple[float, list[RecalledEntry]]
+        ] = {}
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Keep the session's words. Raises Rejected, Retryable, Misconfigured."""
@@ -80,7 +82,9 @@ class VarveMemoryService(BaseMemoryService):
     ) -> SearchMemoryResponse:
         """Return what bears on a query in the user's memory, and nothing below the floor."""
         found = await asyncio.to_thread(self._recall, query, user_id)
-        return SearchMemoryResponse(memories=[_make_entry(entry) for entry in found])
+        return SearchMemoryResponse(
+            memories=[_make_entry(entry) for entry in found]
+        )
 
     def _recall(self, query: str, user_id: str) -> list[RecalledEntry]:
         """Return the entries; `preload_memory` asks the same before each model call."""
@@ -89,7 +93,9 @@ class VarveMemoryService(BaseMemoryService):
         if known is not None and now - known[0] < CACHE_SECONDS:
             return known[1]
         with tolerate("recall"):
-            found = recall_entries(self._memory, query, user_id, self._max_results)
+            found = recall_entries(
+                self._memory, query, user_id, self._max_results
+            )
             if len(self._answers) >= CACHE_SIZE:
                 self._answers.clear()
             self._answers[user_id, query] = (now, found)

@@ -57,7 +57,9 @@ class VarveMiddleware(AgentMiddleware):
         self._user_id = user_id
 
     def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Any],
     ) -> Any:
         """Call the model with the block of memory."""
         return handler(self._with_block(request))
@@ -68,7 +70,9 @@ class VarveMiddleware(AgentMiddleware):
         handler: Callable[[ModelRequest[Any]], Awaitable[Any]],
     ) -> Any:
         """Call the model with the block of memory; the loop goes on while memory is read."""
-        return await handler(await asyncio.to_thread(self._with_block, request))
+        return await handler(
+            await asyncio.to_thread(self._with_block, request)
+        )
 
     def after_agent(self, state: Any, runtime: Any) -> None:
         """Keep the words of the run."""

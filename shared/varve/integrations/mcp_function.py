@@ -61,7 +61,9 @@ async def _answer(tools: Tools, request: UrlRequest) -> dict[str, Any]:
     )
     path = PATH if request.path in _ROOT_PATHS else request.path
     headers = {
-        name: value for name, value in request.headers.items() if name not in _DROPPED
+        name: value
+        for name, value in request.headers.items()
+        if name not in _DROPPED
     }
     async with (
         server.session_manager.run(),
@@ -72,4 +74,6 @@ async def _answer(tools: Tools, request: UrlRequest) -> dict[str, Any]:
         response = await client.request(
             request.method, path, headers=headers, content=request.body
         )
-    return build_url_answer(response.status_code, response.text, response.headers)
+    return build_url_answer(
+        response.status_code, response.text, response.headers
+    )

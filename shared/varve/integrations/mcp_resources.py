@@ -60,7 +60,9 @@ def read_resource(tools: Tools, uri: str) -> str:
 
 def _read_period(tools: Tools, label: str) -> str:
     page = tools.memory.list(
-        period=Period.parse(label).label, user_id=tools.user_id, limit=MOST_RECORDS
+        period=Period.parse(label).label,
+        user_id=tools.user_id,
+        limit=MOST_RECORDS,
     )
     summaries = [one.to_dict() for one in page.records]
     if not summaries:

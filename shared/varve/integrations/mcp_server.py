@@ -51,7 +51,11 @@ Page: TypeAlias = PaginatedRequestParams | None
 
 Message = MutableMapping[str, Any]
 App = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+    [
+        Message,
+        Callable[[], Awaitable[Message]],
+        Callable[[Message], Awaitable[None]],
+    ],
     Awaitable[None],
 ]
 """An ASGI application."""
@@ -70,13 +74,21 @@ def build_server(tools: Tools) -> Server[Any]:
     async def list_tools(_: Context, __: Page) -> ListToolsResult:
         return listed
 
-    async def call_tool(_: Context, call: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        _: Context, call: CallToolRequestParams
+    ) -> CallToolResult:
         if call.name not in {tool.name for tool in listed.tools}:
-            raise MCPError(INVALID_PARAMS, f"there is no tool {call.name[:40]!r}")
+            raise MCPError(
+                INVALID_PARAMS, f"there is no tool {call.name[:40]!r}"
+            )
         arguments = call.arguments or {}
-        return build_result(await run(lambda: tools.answer(call.name, arguments)))
+        return build_result(
+            await run(lambda: tools.answer(call.name, arguments))
+        )
 
-    async def list_templates(_: Context, __: Page) -> ListResourceTemplatesResult:
+    async def list_templates(
+        _: Context, __: Page
+    ) -> ListResourceTemplatesResult:
         return ListResourceTemplatesResult.model_validate(
             {"resourceTemplates": TEMPLATES}
         )
@@ -85,9 +97,13 @@ def build_server(tools: Tools) -> Server[Any]:
         found = await run(lambda: refuse_as_mcp(lambda: list_resources(tools)))
         return ListResourcesResult.model_validate({"resources": found})
 
-    async def read(_: Context, wanted: ReadResourceRequestParams) -> ReadResourceResult:
+    async def read(
+        _: Context, wanted: ReadResourceRequestParams
+    ) -> ReadResourceResult:
         uri = str(wanted.uri)
-        text = await run(lambda: refuse_as_mcp(lambda: read_resource(tools, uri)))
+        text = await run(
+            lambda: refuse_as_mcp(lambda: read_resource(tools, uri))
+        )
         contents = {"uri": uri, "mimeType": MIME_TYPE, "text": text}
         return ReadResourceResult.model_validate({"contents": [contents]})
 
@@ -166,5 +182,7 @@ def require_token(app: App, token: str) -> App:
 
 
 def _is_authorized(scope: Message, expected: bytes) -> bool:
-    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    given = [
+        value for name, value in scope["headers"] if name == b"authorization"
+    ]
     return len(given) == 1 and secrets.compare_digest(given[0], expected)

@@ -51,7 +51,9 @@ class Tools:
     ) -> None:
         self.memory = memory
         self.agents = tuple(path_id(agent, "--agents") for agent in agents)
-        self.user_id = None if user_id is None else reference(user_id, "--user")
+        self.user_id = (
+            None if user_id is None else reference(user_id, "--user")
+        )
         self._conversation_id = conversation_id
         self._answers: Mapping[str, Callable[[Mapping[str, Any]], Json]] = {
             "remember": self._remember,
@@ -77,17 +79,27 @@ class Tools:
 
     def _require_offered(self, asked: object) -> None:
         """Raise Rejected if a model names agents that the server's owner does not offer."""
-        names = split_names(asked) if isinstance(asked, str) and asked else asked or []
-        if not isinstance(names, list) or not {*map(str, names)} <= {*self.agents}:
+        names = (
+            split_names(asked)
+            if isinstance(asked, str) and asked
+            else asked or []
+        )
+        if not isinstance(names, list) or not {*map(str, names)} <= {
+            *self.agents
+        }:
             offered = ", ".join(self.agents) or "none"
-            raise Rejected("agents", f"names others than this server offers: {offered}")
+            raise Rejected(
+                "agents", f"names others than this server offers: {offered}"
+            )
 
     def require_own(self, record_id: str) -> None:
         """Raise Rejected if there is no such record, or it is another user's."""
         record = self.memory.get(record_id)
         if record is None or self.user_id not in (None, record.user_id):
             whose = "" if self.user_id is None else " of this user"
-            raise Rejected("id", f"there is no record {record_id[:80]!r}{whose}")
+            raise Rejected(
+                "id", f"there is no record {record_id[:80]!r}{whose}"
+            )
 
     def close(self) -> None:
         """Write the reads of experience that are counted. Raises Retryable."""
@@ -123,7 +135,10 @@ class Tools:
     def _recall_experience(self, arguments: Mapping[str, Any]) -> Json:
         call = _parse(models.RecallArguments, arguments)
         found = self.memory.recall_experience(
-            call.situation, state=call.state, user=self.user_id, limit=call.limit
+            call.situation,
+            state=call.state,
+            user=self.user_id,
+            limit=call.limit,
         )
         items = [
             asdict(one) | {"chain": list(found.chains.get(one.id, ()))}

@@ -89,7 +89,9 @@ class VarveSession:
         if not block:
             return data.model_data
         added: Any = {"role": "user", "content": block}
-        return replace(data.model_data, input=[*items[:index], added, *items[index:]])
+        return replace(
+            data.model_data, input=[*items[:index], added, *items[index:]]
+        )
 
     def _make_turns(self, items: Sequence[Item]) -> list[Turn]:
         """Return what user and assistant said, numbered by their places in the session."""
@@ -98,7 +100,9 @@ class VarveSession:
             text = _read_text(item)
             if item.get("role") in SPOKEN and text.strip():
                 # The place alone would come again after an item was popped.
-                message_id = f"{self.session_id}-{number}-{digest(text, length=8)}"
+                message_id = (
+                    f"{self.session_id}-{number}-{digest(text, length=8)}"
+                )
                 turns.append(make_turn(item["role"], text, message_id))
         return turns
 
@@ -108,7 +112,9 @@ def make_search_tool(memory: Memory, *, user_id: str | None) -> FunctionTool:
 
     async def search(_: Any, arguments: str) -> str:
         given = json.loads(arguments or "{}")
-        return await asyncio.to_thread(answer_search_text, memory, user_id, given)
+        return await asyncio.to_thread(
+            answer_search_text, memory, user_id, given
+        )
 
     return FunctionTool(
         name=NAME,

@@ -72,7 +72,9 @@ class VarveCapability(AbstractCapability[Any]):
                 answer_search_text, self.memory, user, arguments
             )
 
-        tool = Tool.from_schema(search, NAME, DESCRIPTION, SCHEMA, takes_ctx=True)
+        tool = Tool.from_schema(
+            search, NAME, DESCRIPTION, SCHEMA, takes_ctx=True
+        )
         return FunctionToolset([tool])
 
     async def before_model_request(
@@ -93,7 +95,8 @@ class VarveCapability(AbstractCapability[Any]):
         if not block:
             return request_context
         added = replace(
-            messages[index], parts=[UserPromptPart(block), *messages[index].parts]
+            messages[index],
+            parts=[UserPromptPart(block), *messages[index].parts],
         )
         changed = [*messages[:index], added, *messages[index + 1 :]]
         return replace(request_context, messages=changed)
@@ -106,7 +109,9 @@ class VarveCapability(AbstractCapability[Any]):
         with tolerate("keep"):
             turns = _make_turns(result.all_messages(), conversation)
             user = self._find_user(ctx)
-            await asyncio.to_thread(self._turns.keep, conversation, turns, user)
+            await asyncio.to_thread(
+                self._turns.keep, conversation, turns, user
+            )
         return result
 
     def _find_user(self, run: RunContext[Any]) -> str | None:
@@ -115,7 +120,9 @@ class VarveCapability(AbstractCapability[Any]):
         return self.user_id
 
 
-def _make_turns(messages: Sequence[ModelMessage], conversation: str) -> list[Turn]:
+def _make_turns(
+    messages: Sequence[ModelMessage], conversation: str
+) -> list[Turn]:
     """Return the words of this conversation's runs, numbered within each run."""
     turns: list[Turn] = []
     numbers: Counter[str] = Counter()
@@ -126,7 +133,9 @@ def _make_turns(messages: Sequence[ModelMessage], conversation: str) -> list[Tur
         for role, text in _read_words(message):
             numbers[run] += 1
             message_id = f"{run}-{numbers[run]}"
-            turns.append(make_turn(role, text, message_id, at=message.timestamp))
+            turns.append(
+                make_turn(role, text, message_id, at=message.timestamp)
+            )
     return turns
 
 
@@ -146,7 +155,9 @@ def _read_prompts(message: ModelMessage) -> Iterator[str]:
         if isinstance(part, UserPromptPart):
             content = part.content
             pieces = [content] if isinstance(content, str) else content
-            text = "\n".join(piece for piece in pieces if isinstance(piece, str))
+            text = "\n".join(
+                piece for piece in pieces if isinstance(piece, str)
+            )
             if text.strip():
                 yield text
 

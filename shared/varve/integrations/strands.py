@@ -47,7 +47,9 @@ class AwaitedTrigger(ExtractionTrigger):
             if started:
                 await asyncio.wait(started)
 
-        context.agent.add_hook(save, AfterInvocationEvent, order=HookOrder.SDK_LAST)
+        context.agent.add_hook(
+            save, AfterInvocationEvent, order=HookOrder.SDK_LAST
+        )
 
 
 class VarveMemoryStore(MemoryStore):
@@ -90,9 +92,15 @@ class VarveMemoryStore(MemoryStore):
 
         Raises Rejected, Retryable, Misconfigured.
         """
-        most = (options or {}).get("max_search_results") or self.max_search_results
+        most = (options or {}).get(
+            "max_search_results"
+        ) or self.max_search_results
         found = await asyncio.to_thread(
-            recall_entries, self._memory, query, self._user_id, most or DEFAULT_RESULTS
+            recall_entries,
+            self._memory,
+            query,
+            self._user_id,
+            most or DEFAULT_RESULTS,
         )
         return [_make_entry(entry) for entry in found]
 
@@ -100,11 +108,15 @@ class VarveMemoryStore(MemoryStore):
         self, content: str, metadata: Mapping[str, Any] | None = None
     ) -> None:
         """Keep one statement; the same statement again adds nothing."""
-        statement = make_turn("user", content, f"added-{digest(content, length=24)}")
+        statement = make_turn(
+            "user", content, f"added-{digest(content, length=24)}"
+        )
         await self._store([statement])
 
     async def add_messages(
-        self, messages: list[Message], context: AddMessagesContext | None = None
+        self,
+        messages: list[Message],
+        context: AddMessagesContext | None = None,
     ) -> None:
         """Keep turns; the sequence numbers make a repeated batch add nothing.
 
@@ -116,13 +128,19 @@ class VarveMemoryStore(MemoryStore):
     async def _store(self, turns: Sequence[Turn]) -> None:
         if turns:
             await asyncio.to_thread(
-                store_turns, self._memory, self._conversation_id, turns, self._user_id
+                store_turns,
+                self._memory,
+                self._conversation_id,
+                turns,
+                self._user_id,
             )
 
 
 def _make_entry(entry: RecalledEntry) -> MemoryEntry:
     metadata = {"_id": entry.id, "_date": entry.date}
-    return MemoryEntry(content=f"[{entry.date}] {entry.text}", metadata=metadata)
+    return MemoryEntry(
+        content=f"[{entry.date}] {entry.text}", metadata=metadata
+    )
 
 
 def _make_turns(

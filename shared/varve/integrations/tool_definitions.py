@@ -99,7 +99,9 @@ _ADDING: Json = {
     "openWorldHint": False,
 }
 DEFINITIONS: tuple[ToolDefinition, ...] = (
-    ToolDefinition(NAME, "Search memory", DESCRIPTION, SearchRequest, SearchResponse),
+    ToolDefinition(
+        NAME, "Search memory", DESCRIPTION, SearchRequest, SearchResponse
+    ),
     ToolDefinition(
         "remember",
         "Remember",
@@ -157,7 +159,9 @@ def offer_agents(agents: Sequence[str]) -> list[ToolDefinition]:
     offered = []
     for tool in DEFINITIONS:
         is_search = tool.name == NAME
-        offered.append(replace(tool, agents=tuple(agents)) if is_search else tool)
+        offered.append(
+            replace(tool, agents=tuple(agents)) if is_search else tool
+        )
     return offered
 
 

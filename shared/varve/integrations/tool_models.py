@@ -50,8 +50,12 @@ class RememberArguments(StrictCamelModel):
 class CorrectArguments(StrictCamelModel):
     """The input of `correct`."""
 
-    id: Annotated[str, Field(description="The id of a fact or turn that is wrong")]
-    text: Annotated[str, Field(description="What holds instead, as a sentence")]
+    id: Annotated[
+        str, Field(description="The id of a fact or turn that is wrong")
+    ]
+    text: Annotated[
+        str, Field(description="What holds instead, as a sentence")
+    ]
 
 
 class ContextArguments(StrictCamelModel):

@@ -13,7 +13,9 @@ _RICH = (*_PLAIN, "enum", "minimum", "maximum", "additionalProperties")
 _WORDS = frozenset({"title", "description"})
 
 
-def describe_arguments(model: type[BaseModel], *, rich: bool = False) -> Schema:
+def describe_arguments(
+    model: type[BaseModel], *, rich: bool = False
+) -> Schema:
     """Return the schema of a tool's arguments that have a description.
 
     `rich` adds the ranges and the choices, which an AgentCore Gateway does not know.
@@ -32,7 +34,9 @@ def describe_answer(model: type[BaseModel]) -> Schema:
 
 
 def _simplify(
-    schema: Mapping[str, Any], defs: Mapping[str, Any], keywords: tuple[str, ...]
+    schema: Mapping[str, Any],
+    defs: Mapping[str, Any],
+    keywords: tuple[str, ...],
 ) -> Schema:
     """Return a schema without references, unions with null, and other keywords."""
     whole = _resolve(schema, defs)
@@ -53,10 +57,14 @@ def _resolve(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Schema:
     """Return the schema that a reference or an optional value means."""
     if "$ref" in schema:
         named = defs[schema["$ref"].rpartition("/")[2]]
-        without = {name: one for name, one in named.items() if name != "description"}
+        without = {
+            name: one for name, one in named.items() if name != "description"
+        }
         return {**without, **schema}
     if "anyOf" in schema:
-        first = next(one for one in schema["anyOf"] if one.get("type") != "null")
+        first = next(
+            one for one in schema["anyOf"] if one.get("type") != "null"
+        )
         return {**_resolve(first, defs), **schema}
     return dict(schema)
 
@@ -70,7 +78,9 @@ def _without_words(schema: Any) -> Any:
     kept: Schema = {}
     for name, value in schema.items():
         if name in ("properties", "$defs"):
-            kept[name] = {key: _without_words(one) for key, one in value.items()}
+            kept[name] = {
+                key: _without_words(one) for key, one in value.items()
+            }
         elif name not in _WORDS:
             kept[name] = _without_words(value)
     return kept

@@ -37,11 +37,17 @@ class TurnMemory:
 
     memory: Memory
     max_tokens: int = DEFAULT_TOKENS
-    _kept: OrderedDict[str, set[str]] = field(default_factory=OrderedDict, repr=False)
-    _blocks: OrderedDict[Hashable, str] = field(default_factory=OrderedDict, repr=False)
+    _kept: OrderedDict[str, set[str]] = field(
+        default_factory=OrderedDict, repr=False
+    )
+    _blocks: OrderedDict[Hashable, str] = field(
+        default_factory=OrderedDict, repr=False
+    )
     _lock: Lock = field(default_factory=Lock, repr=False)
 
-    def recall(self, prompt: str, user_id: str | None, *, turn: Hashable = None) -> str:
+    def recall(
+        self, prompt: str, user_id: str | None, *, turn: Hashable = None
+    ) -> str:
         """Return the block to put before a prompt; empty if nothing bears on it.
 
         With `turn`, the further calls of this turn return the same block, so that the
@@ -102,7 +108,11 @@ def make_turn(
     at: datetime | None = None,
 ) -> Turn:
     """Return a message of the contract; `message_id` may be any string."""
-    turn: Turn = {"id": _make_reference(message_id), "role": role, "content": text}
+    turn: Turn = {
+        "id": _make_reference(message_id),
+        "role": role,
+        "content": text,
+    }
     if name is not None:
         turn["name"] = name
     if at is not None:
@@ -111,7 +121,10 @@ def make_turn(
 
 
 def store_turns(
-    memory: Memory, conversation_id: str, turns: Sequence[Turn], user_id: str | None
+    memory: Memory,
+    conversation_id: str,
+    turns: Sequence[Turn],
+    user_id: str | None,
 ) -> None:
     """Ingest turns of one conversation. Raises Rejected, Retryable, Misconfigured."""
     conversation: dict[str, Any] = {

@@ -47,11 +47,15 @@ def draw_days(days: Sequence[Stratum], first: date, last: date) -> DayChart:
     return draw_amounts(amounts, first, last)
 
 
-def draw_amounts(amounts: Mapping[date, int], first: date, last: date) -> DayChart:
+def draw_amounts(
+    amounts: Mapping[date, int], first: date, last: date
+) -> DayChart:
     """Return the chart of amounts by day, from `first` to `last`."""
     count = (last - first).days + 1
     by_week = count > MAX_BARS
-    periods = _list_periods(first, last, Grain.WEEKLY if by_week else Grain.DAILY)
+    periods = _list_periods(
+        first, last, Grain.WEEKLY if by_week else Grain.DAILY
+    )
     bars = _draw_bars(periods, amounts)
     return DayChart(
         bars=bars,
@@ -81,7 +85,9 @@ def _draw_bars(
     bars: list[Bar] = []
     for place, (period, total) in enumerate(zip(periods, totals, strict=True)):
         height = max(2.0, HEIGHT * total / greatest) if total else 0.0
-        bar = Bar(place * step, HEIGHT - height, step - gap, height, total, period)
+        bar = Bar(
+            place * step, HEIGHT - height, step - gap, height, total, period
+        )
         bars.append(bar)
     return tuple(bars)
 
@@ -89,7 +95,9 @@ def _draw_bars(
 def _sum_amounts(period: Period, amounts: Mapping[date, int]) -> int:
     first, last = period.days
     days = (last - first).days + 1
-    return sum(amounts.get(first + timedelta(days=day), 0) for day in range(days))
+    return sum(
+        amounts.get(first + timedelta(days=day), 0) for day in range(days)
+    )
 
 
 def _draw_ticks(bars: Sequence[Bar]) -> tuple[tuple[float, str], ...]:
@@ -99,7 +107,9 @@ def _draw_ticks(bars: Sequence[Bar]) -> tuple[tuple[float, str], ...]:
     for bar in bars:
         first = bar.period.days[0]
         own = f"{first:%Y-%m}"
-        label = f"{first.day}" if len(bars) <= MAX_LINKED else _name_month(first)
+        label = (
+            f"{first.day}" if len(bars) <= MAX_LINKED else _name_month(first)
+        )
         is_new = own != month or len(bars) <= MAX_LINKED
         if is_new and (not ticks or bar.x - ticks[-1][0] >= 48):
             ticks.append((bar.x, label))

@@ -59,7 +59,10 @@ class DrawnRow:
 
 
 def draw_html(
-    edges: Sequence[Edge], title: str, root: str | None = None, left_out: int = 0
+    edges: Sequence[Edge],
+    title: str,
+    root: str | None = None,
+    left_out: int = 0,
 ) -> str:
     """Return an HTML page with the drawing."""
     return (
@@ -72,7 +75,10 @@ def draw_html(
 
 
 def draw_svg(
-    edges: Sequence[Edge], title: str, root: str | None = None, left_out: int = 0
+    edges: Sequence[Edge],
+    title: str,
+    root: str | None = None,
+    left_out: int = 0,
 ) -> str:
     """Return an SVG of the triples around `root`, or of all by subject.
 
@@ -81,7 +87,9 @@ def draw_svg(
     """
     rows = place_rows(grow_trees(edges, root), left_out)
     inner = f"<title>{clean(title)}</title><style>{_STYLE}</style>"
-    return _wrap(rows, inner, 'xmlns="http://www.w3.org/2000/svg" role="img"', None)
+    return _wrap(
+        rows, inner, 'xmlns="http://www.w3.org/2000/svg" role="img"', None
+    )
 
 
 def draw_inline(
@@ -108,7 +116,9 @@ def place_rows(trees: Sequence[Tree], left_out: int = 0) -> list[DrawnRow]:
 
 def clean(text: str) -> str:
     """Escape the text for XML, and drop the control characters that XML forbids."""
-    printable = "".join(character for character in text if character.isprintable())
+    printable = "".join(
+        character for character in text if character.isprintable()
+    )
     return escape(printable)
 
 
@@ -148,7 +158,9 @@ class _Placer:
         *,
         past: bool = False,
     ) -> DrawnRow:
-        printable = [Piece(one.style, _keep_printable(one.text)) for one in pieces]
+        printable = [
+            Piece(one.style, _keep_printable(one.text)) for one in pieces
+        ]
         lines = tuple(fill_lines(printable, TEXT, SIZE))
         row = DrawnRow(lines, depth, self._y + LINE / 2, above, past, entity)
         self.rows.append(row)
@@ -157,11 +169,16 @@ class _Placer:
 
 
 def _keep_printable(text: str) -> str:
-    return "".join(character if character.isprintable() else " " for character in text)
+    return "".join(
+        character if character.isprintable() else " " for character in text
+    )
 
 
 def _wrap(
-    rows: Sequence[DrawnRow], inner: str, attributes: str, address: AddressOf | None
+    rows: Sequence[DrawnRow],
+    inner: str,
+    attributes: str,
+    address: AddressOf | None,
 ) -> str:
     """Return the SVG element around the rows; `inner` comes first in it."""
     width = max(row.x + 14 + _measure_row(row) for row in rows) + LEFT
@@ -195,7 +212,9 @@ def _draw_row(row: DrawnRow, address: AddressOf | None) -> Iterator[str]:
     x = row.x + 14
     for number, line in enumerate(row.lines):
         y = row.y + 4.5 + LINE * number
-        pieces = " ".join(_draw_piece(piece, row.entity, address) for piece in line)
+        pieces = " ".join(
+            _draw_piece(piece, row.entity, address) for piece in line
+        )
         yield f'<text x="{x:g}" y="{y:g}">{pieces}</text>'
 
 

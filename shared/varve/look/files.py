@@ -40,7 +40,9 @@ def write_pages(
         return _Writer(memory, store, directory).write_all(progress)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise Rejected("--out", f"{directory}: cannot be written ({reason})") from error
+        raise Rejected(
+            "--out", f"{directory}: cannot be written ({reason})"
+        ) from error
 
 
 def _prepare(directory: Path) -> None:
@@ -48,7 +50,9 @@ def _prepare(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     there = list(directory.iterdir())
     if there and not (directory / MARKER).is_file():
-        raise Rejected("--out", f"{directory} is not empty and holds no pages of varve")
+        raise Rejected(
+            "--out", f"{directory} is not empty and holds no pages of varve"
+        )
     for path in there:
         if path.suffix == ".html" or (STATIC / path.name).is_file():
             path.unlink()

@@ -34,12 +34,18 @@ def format_size(size: float) -> str:
     """Return a size as `512 bytes` or `1.2 MB`; a KB has 1,000 bytes."""
     for unit in _SIZES:
         if size < 1_000 or unit == _SIZES[-1]:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+            return (
+                f"{size:.0f} {unit}"
+                if unit == "bytes"
+                else f"{size:.1f} {unit}"
+            )
         size /= 1_000
     raise ValueError("the loop returns with its last unit")
 
 
-def format_plural(number: int, singular: str, plural: str | None = None) -> str:
+def format_plural(
+    number: int, singular: str, plural: str | None = None
+) -> str:
     """Return `1 fact` or `2,104 facts`."""
     word = singular if number == 1 else plural or f"{singular}s"
     return f"{number:,} {word}"

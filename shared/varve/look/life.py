@@ -67,7 +67,9 @@ class _Axis:
         return LEFT + (WIDTH - LEFT) * min(1.0, max(0.0, share))
 
 
-def draw_life(facts: Sequence[Fact], now: datetime, at: datetime) -> Life | None:
+def draw_life(
+    facts: Sequence[Fact], now: datetime, at: datetime
+) -> Life | None:
     """Return the drawing of an entity's facts up to `now`, with a line at `at`.
 
     None: there are no facts.
@@ -86,7 +88,9 @@ def draw_life(facts: Sequence[Fact], now: datetime, at: datetime) -> Life | None
         intervals, lines = _place_intervals(by_label[label], axis, now, y)
         rows.append(LifeRow(label, y, intervals))
         y += ROW * lines
-    return Life(tuple(rows), _list_years(start, now, axis), y + 8, axis.place(at))
+    return Life(
+        tuple(rows), _list_years(start, now, axis), y + 8, axis.place(at)
+    )
 
 
 def _place_intervals(
@@ -98,7 +102,9 @@ def _place_intervals(
     for fact in sorted(facts, key=lambda one: str(one["validAt"])):
         x = axis.place(parse_instant(fact["validAt"]))
         ended = fact["invalidAt"]
-        width = max(LEAST, axis.place(parse_instant(ended) if ended else now) - x)
+        width = max(
+            LEAST, axis.place(parse_instant(ended) if ended else now) - x
+        )
         x = min(x, WIDTH - width)
         line = next((n for n, end in enumerate(ends) if end <= x), len(ends))
         before = ends[line] if line < len(ends) else LEFT
@@ -109,7 +115,9 @@ def _place_intervals(
     return tuple(placed), len(ends)
 
 
-def _place_label(name: str, x: float, width: float, before: float) -> float | None:
+def _place_label(
+    name: str, x: float, width: float, before: float
+) -> float | None:
     """Return the label's place; `before` is where the line is free from."""
     wide = measure(name, SIZE)
     if wide + 2 * PADDING <= width:

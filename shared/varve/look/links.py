@@ -42,7 +42,11 @@ class Target:
 
 def target(page: str, *keys: str, **options: object) -> Target:
     """Return a target; options that are None or empty are left out."""
-    given = {name: str(value) for name, value in options.items() if value is not None}
+    given = {
+        name: str(value)
+        for name, value in options.items()
+        if value is not None
+    }
     kept = sorted((name, value) for name, value in given.items() if value)
     return Target(page, keys, tuple(kept))
 

@@ -108,11 +108,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if not self._is_own_host():
-            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "This is another host's name.")
+            self._refuse(
+                HTTPStatus.MISDIRECTED_REQUEST, "This is another host's name."
+            )
         elif self._has_token():
             self._let_in()
         elif not self._has_cookie():
-            reason = "Open the address that `varve look` printed; it has the token."
+            reason = (
+                "Open the address that `varve look` printed; it has the token."
+            )
             self._refuse(HTTPStatus.FORBIDDEN, reason)
         elif self.path.startswith(ASSETS):
             self._send_asset(self.path.removeprefix(ASSETS))
@@ -144,7 +148,9 @@ class _Handler(BaseHTTPRequestHandler):
         except CookieError:
             return False
         given = cookies.get(self.server.cookie_name)
-        return given is not None and _is_equal(given.value, self.server.session)
+        return given is not None and _is_equal(
+            given.value, self.server.session
+        )
 
     def _let_in(self) -> None:
         name, value = self.server.cookie_name, self.server.session
@@ -168,12 +174,16 @@ class _Handler(BaseHTTPRequestHandler):
         page = self.server.site.page(where)
         body = page.html.encode("utf-8", "replace")
         self._send(
-            HTTPStatus(page.status), body, Content_Type="text/html; charset=utf-8"
+            HTTPStatus(page.status),
+            body,
+            Content_Type="text/html; charset=utf-8",
         )
 
     def _refuse(self, status: HTTPStatus, reason: str) -> None:
         self.close_connection = True
-        self._send(status, reason.encode(), Content_Type="text/plain; charset=utf-8")
+        self._send(
+            status, reason.encode(), Content_Type="text/plain; charset=utf-8"
+        )
 
     def _send(self, status: HTTPStatus, body: bytes, **headers: str) -> None:
         self.send_response(status)
@@ -186,4 +196,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _is_equal(given: str, secret: str) -> bool:
-    return secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+    return secrets.compare_digest(
+        given.encode("utf-8", "replace"), secret.encode()
+    )

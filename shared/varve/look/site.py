@@ -106,7 +106,9 @@ class Site:
 
         Raises Misconfigured: Jinja2 is not installed.
         """
-        visit = Visit(self._memory, where, self._address, self._store, self._is_static)
+        visit = Visit(
+            self._memory, where, self._address, self._store, self._is_static
+        )
         try:
             status = FOUND
             view = self._find(where)(visit)
@@ -138,7 +140,9 @@ class Site:
                 "scope": visit.inspection.scope,
                 "title": view.title,
                 "up": visit.address(view.up) if view.up else None,
-                "command": visit.command(*view.command) if view.command else "",
+                "command": visit.command(*view.command)
+                if view.command
+                else "",
                 "sections": sections,
                 "here": _SECTION_OF.get(page, page),
                 "assets": self._assets,

@@ -36,5 +36,7 @@ def _read_text(content: object) -> str:
     if not isinstance(content, list):
         return ""
     parts = [part for part in content if isinstance(part, dict)]
-    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    texts = [
+        part["text"] for part in parts if isinstance(part.get("text"), str)
+    ]
     return "\n".join(texts)

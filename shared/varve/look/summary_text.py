@@ -35,7 +35,9 @@ def split_summary(content: str) -> SummaryText:
     said, _, facts = content.partition(_KEY_FACTS)
     lines = _split_lines(said)
     return SummaryText(
-        first=lines[:SHOWN_LINES], rest=lines[SHOWN_LINES:], facts=_split_lines(facts)
+        first=lines[:SHOWN_LINES],
+        rest=lines[SHOWN_LINES:],
+        facts=_split_lines(facts),
     )
 
 

@@ -12,7 +12,15 @@ MAX_LINES = 12
 _WIDE = 1.1
 _NARROW = 0.62
 _UPPER = 0.86
-_LETTERS = {"m": 0.98, "w": 0.9, "M": 1.0, "W": 1.1, "@": 1.1, "%": 1.0, "…": 1.0}
+_LETTERS = {
+    "m": 0.98,
+    "w": 0.9,
+    "M": 1.0,
+    "W": 1.1,
+    "@": 1.1,
+    "%": 1.0,
+    "…": 1.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +39,9 @@ def measure(text: str, size: float) -> float:
     return size * sum(_measure_letter(letter) for letter in text)
 
 
-def fill_lines(pieces: Sequence[Piece], width: float, size: float) -> list[Line]:
+def fill_lines(
+    pieces: Sequence[Piece], width: float, size: float
+) -> list[Line]:
     """Fill the pieces into lines of at most `width` pixels; break words that are longer."""
     lines: list[list[Piece]] = [[]]
     left = width

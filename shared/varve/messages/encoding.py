@@ -97,7 +97,10 @@ def _vector_from_text(text: str) -> Vector:
 
 def ledger_as_json(changes: LedgerChanges) -> dict[str, Any]:
     """Return the ledger changes of a write as JSON values."""
-    return {"settles": list(changes.settles), "expiries": list(changes.expiries)}
+    return {
+        "settles": list(changes.settles),
+        "expiries": list(changes.expiries),
+    }
 
 
 def ledger_from_json(body: dict[str, Any], scope: Scope) -> LedgerChanges:

@@ -245,7 +245,9 @@ def _redact_conversation(body: Body, barred: Tombstones) -> Body:
     conversation = parse_conversation(body["conversation"])
     context = [Message.model_validate(message) for message in body["context"]]
     received_at = parse_instant(body["receivedAt"])
-    kept_context, kept = drop_forgotten(conversation, context, received_at, barred)
+    kept_context, kept = drop_forgotten(
+        conversation, context, received_at, barred
+    )
     forgotten_context = len(context) - len(kept_context)
     forgotten = len(conversation.messages) - len(kept)
     if not forgotten and not forgotten_context:
@@ -278,7 +280,9 @@ def drop_forgotten(
     """Return the context and the messages of a conversation without forgotten ones."""
     everything = [*context, *conversation.messages]
     start = conversation.started_at or received_at
-    speakers = [(m.role, m.user_id or conversation.user_id) for m in everything]
+    speakers = [
+        (m.role, m.user_id or conversation.user_id) for m in everything
+    ]
     whose = owners(speakers)
     forgotten: list[bool] = []
     for message, users in zip(everything, whose, strict=True):
@@ -292,6 +296,8 @@ def drop_forgotten(
     )
 
 
-def _keep(messages: Sequence[Message], dropped: Sequence[bool]) -> list[Message]:
+def _keep(
+    messages: Sequence[Message], dropped: Sequence[bool]
+) -> list[Message]:
     pairs = zip(messages, dropped, strict=True)
     return [message for message, drop in pairs if not drop]

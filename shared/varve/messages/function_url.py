@@ -43,7 +43,13 @@ def parse_url_event(event: Any) -> UrlRequest:
             headers=dict(event["headers"]),
             body=b64decode(body) if is_encoded else body.encode(),
         )
-    except (AttributeError, KeyError, NotBase64, TypeError, ValueError) as error:
+    except (
+        AttributeError,
+        KeyError,
+        NotBase64,
+        TypeError,
+        ValueError,
+    ) as error:
         raise Rejected(
             "event", "is not a request that IAM has authenticated"
         ) from error
@@ -79,5 +85,7 @@ def build_url_answer(
 
 def refuse_url_request(error: Rejected) -> dict[str, Any]:
     """Return the answer to a caller without a memory: 403 with the reason."""
-    body = json.dumps({"error": {"field": error.field, "reason": error.reason}})
+    body = json.dumps(
+        {"error": {"field": error.field, "reason": error.reason}}
+    )
     return build_url_answer(403, body, {"content-type": "application/json"})

@@ -35,7 +35,9 @@ class IngestMessage:
         return digest(scope, conversation.conversation_id, *ids, length=16)
 
 
-def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> None:
+def send_ingest(
+    message: IngestMessage, *, queue: Queue, objects: Objects
+) -> None:
     """Send the message to the ingest queue, in the conversation's group.
 
     The deduplication id is a hash of the content without the time of arrival.

@@ -34,7 +34,11 @@ def send_move(
     `token` differs for each attempt, so that the queue does not drop a second attempt as a
     duplicate.
     """
-    fields = {"grain": str(message.grain), "model": message.model, "token": token}
+    fields = {
+        "grain": str(message.grain),
+        "model": message.model,
+        "token": token,
+    }
     send_write("move", message.scope, message.grain, fields, queue, objects)
 
 

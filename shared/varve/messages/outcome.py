@@ -31,7 +31,9 @@ class OutcomeEvent(BaseModel):
     same statement and the same `at` count once.
     """
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="forbid", frozen=True
+    )
 
     type: Literal["outcome"]
     workspace_id: str
@@ -80,7 +82,9 @@ def check_report(report: Report) -> Report:
     """Return the report. Raises Rejected: names the first field that is not valid."""
     reference(report.target, "episode")
     if len(report.used) > MAX_USED:
-        raise Rejected("used", f"holds {len(report.used)} ids; the limit is {MAX_USED}")
+        raise Rejected(
+            "used", f"holds {len(report.used)} ids; the limit is {MAX_USED}"
+        )
     for used in report.used:
         reference(used, "used")
     for name in ("correction", "decision", "resolution"):

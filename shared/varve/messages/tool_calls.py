@@ -62,7 +62,13 @@ def _choose_wrap(event: Fields) -> Wrap:
 
 def error_answer(error: Rejected) -> Json:
     """Return the structured error that every function answers with."""
-    return {"error": {"type": "Rejected", "field": error.field, "reason": error.reason}}
+    return {
+        "error": {
+            "type": "Rejected",
+            "field": error.field,
+            "reason": error.reason,
+        }
+    }
 
 
 def _parse_call(
@@ -118,13 +124,17 @@ def _parse_gateway(
     if bound is None:
         caller = f"gateway target {target!r}"
         bound = Identity(
-            _scope_in_context(headers, "x-varve-workspace", "x-varve-agent", caller)
+            _scope_in_context(
+                headers, "x-varve-workspace", "x-varve-agent", caller
+            )
         )
     arguments = pinned(event, bound.user_id or headers.get("x-varve-user"))
     return ToolCall(bound.scope, arguments, wrap)
 
 
-def _parse_bedrock(event: Fields, identities: Identities, wrap: Wrap) -> ToolCall:
+def _parse_bedrock(
+    event: Fields, identities: Identities, wrap: Wrap
+) -> ToolCall:
     """Parse a Bedrock agent's call: parameters with names and texts.
 
     The identity is bound to the Bedrock agent's id, or comes from the session attributes.
@@ -136,8 +146,12 @@ def _parse_bedrock(event: Fields, identities: Identities, wrap: Wrap) -> ToolCal
     bound = identities.get(str(agent_id))
     if bound is None:
         caller = f"Bedrock agent {agent_id!r}"
-        bound = Identity(_scope_in_context(session, "workspaceId", "agentId", caller))
-    arguments = pinned(_parameters(event), bound.user_id or session.get("userId"))
+        bound = Identity(
+            _scope_in_context(session, "workspaceId", "agentId", caller)
+        )
+    arguments = pinned(
+        _parameters(event), bound.user_id or session.get("userId")
+    )
     return ToolCall(bound.scope, arguments, wrap)
 
 
@@ -161,7 +175,9 @@ def _parameters(event: Fields) -> Json:
 def _require_text_names(values: Mapping[object, object]) -> None:
     for name in values:
         if not isinstance(name, str):
-            raise Rejected("parameters", f"have a name that is not a string: {name!r}")
+            raise Rejected(
+                "parameters", f"have a name that is not a string: {name!r}"
+            )
 
 
 def _is_bedrock(event: object) -> bool:
@@ -176,7 +192,8 @@ def _bedrock_wrap(event: Fields) -> Wrap:
             "messageVersion": "1.0",
             "response": respond(event, body, text),
             "sessionAttributes": event.get("sessionAttributes") or {},
-            "promptSessionAttributes": event.get("promptSessionAttributes") or {},
+            "promptSessionAttributes": event.get("promptSessionAttributes")
+            or {},
         }
 
     return wrap
@@ -188,7 +205,10 @@ def _text_response(event: Fields, body: Json, text: str) -> Json:
     return {
         "actionGroup": event["actionGroup"],
         "function": event.get("function"),
-        "functionResponse": {**state, "responseBody": {"TEXT": {"body": text}}},
+        "functionResponse": {
+            **state,
+            "responseBody": {"TEXT": {"body": text}},
+        },
     }
 
 
@@ -225,7 +245,9 @@ def _scope_in_context(
 
 
 def _stated_scope(workspace: object, agent: object) -> Scope:
-    return Scope(_required(workspace, "workspaceId"), _required(agent, "agentId"))
+    return Scope(
+        _required(workspace, "workspaceId"), _required(agent, "agentId")
+    )
 
 
 def _required(value: object, field: str) -> str:
@@ -255,5 +277,7 @@ def _decode_headers(text: str) -> object:
 
 def _object(value: object) -> Json:
     if not isinstance(value, Mapping):
-        raise Rejected("event", "does not have the form that this caller sends")
+        raise Rejected(
+            "event", "does not have the form that this caller sends"
+        )
     return dict(value)

@@ -89,7 +89,9 @@ def require_type(body: Any, types: set[str]) -> Body:
     """Return the body. Raises Rejected: its type is not one of `types`."""
     if not isinstance(body, dict) or str(body.get("type")) not in types:
         names = ", ".join(sorted(types))
-        raise Rejected("message", f"is not of a type this queue carries ({names})")
+        raise Rejected(
+            "message", f"is not of a type this queue carries ({names})"
+        )
     return body
 
 
@@ -128,7 +130,9 @@ def dump(value: object) -> str:
 
     Characters that SQS refuses are escaped.
     """
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    )
     for character in _REFUSED:
         escaped = f"\\u{ord(character):04x}"
         text = text.replace(character, escaped)

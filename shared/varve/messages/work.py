@@ -8,7 +8,14 @@ from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.identity import Scope, digest
 from varve.domain.summary import PeriodPart
 from varve.messages.encoding import notes_from_json
-from varve.messages.wire import Body, dump, group_of, load, malformed, require_type
+from varve.messages.wire import (
+    Body,
+    dump,
+    group_of,
+    load,
+    malformed,
+    require_type,
+)
 from varve.ports.queues import Delivery, Queue
 
 
@@ -54,7 +61,9 @@ class CatchUpAgent:
 WorkMessage = SummarizePeriod | CleanAgent | CurateAgent | CatchUpAgent
 
 
-def send_work(message: SummarizePeriod, marks: Sequence[str], *, queue: Queue) -> None:
+def send_work(
+    message: SummarizePeriod, marks: Sequence[str], *, queue: Queue
+) -> None:
     """Send a period to the work queue, in the agent's group.
 
     One group an agent means that two workers never build the same summary. The
@@ -81,7 +90,9 @@ def send_curation(message: CurateAgent, *, queue: Queue) -> None:
     _send_work("curate", message, {"months": list(message.months)}, (), queue)
 
 
-def send_catch_up(message: CatchUpAgent, done: int = 0, *, queue: Queue) -> None:
+def send_catch_up(
+    message: CatchUpAgent, done: int = 0, *, queue: Queue
+) -> None:
     """Send a catch-up to the work queue, in the agent's group; `done` tells runs apart.
 
     Raises Retryable.
@@ -106,7 +117,9 @@ def read_work(delivery: Delivery) -> WorkMessage:
             months = _months_from_json(body["months"])
             return CurateAgent(scope, months, planned_at)
         period = Period.parse(body["period"], Grain(body["grain"]))
-        return SummarizePeriod(scope, period, planned_at, _part_from_json(body))
+        return SummarizePeriod(
+            scope, period, planned_at, _part_from_json(body)
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error
 
@@ -115,7 +128,9 @@ def _part_from_json(body: Body) -> PeriodPart | None:
     if "after" not in body:
         return None
     version = body["version"]
-    return PeriodPart(str(body["after"]), None if version is None else int(version))
+    return PeriodPart(
+        str(body["after"]), None if version is None else int(version)
+    )
 
 
 def _months_from_json(labels: Sequence[str]) -> tuple[str, ...]:

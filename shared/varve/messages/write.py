@@ -9,7 +9,12 @@ from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, reference
 from varve.domain.ledger import NO_CHANGES, LedgerChanges
 from varve.domain.profile import ProfileEntry
-from varve.domain.record import EmbeddedRecord, StoreName, calendar_of, store_name
+from varve.domain.record import (
+    EmbeddedRecord,
+    StoreName,
+    calendar_of,
+    store_name,
+)
 from varve.domain.triple import TripleOperation
 from varve.messages.encoding import (
     ledger_as_json,
@@ -103,7 +108,9 @@ WriteMessage = (
 )
 
 
-def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> None:
+def send_records(
+    message: WriteRecords, *, queue: Queue, objects: Objects
+) -> None:
     """Send records to the write queue, in the store's group. Raises Retryable."""
     fields = {
         "grain": str(message.grain),
@@ -117,7 +124,9 @@ def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> No
     send_write("records", message.scope, message.grain, fields, queue, objects)
 
 
-def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> None:
+def send_expiry(
+    message: ExpirePeriods, *, queue: Queue, objects: Objects
+) -> None:
     """Ask the writer to delete periods, in the store's group. Raises Retryable."""
     fields = {
         "grain": str(message.grain),
@@ -128,20 +137,29 @@ def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> No
     send_write("expire", message.scope, message.grain, fields, queue, objects)
 
 
-def send_deletion(message: DeleteRecords, *, queue: Queue, objects: Objects) -> None:
+def send_deletion(
+    message: DeleteRecords, *, queue: Queue, objects: Objects
+) -> None:
     """Ask the writer to delete records, in the store's group. Raises Retryable."""
     fields = {"grain": str(message.grain), "ids": list(message.ids)}
     send_write("delete", message.scope, message.grain, fields, queue, objects)
 
 
-def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
+def send_triples(
+    message: WriteTriples, *, queue: Queue, objects: Objects
+) -> None:
     """Send operations to the write queue, in the graph's group. Raises Retryable."""
     operations = list(map(triple.operation_as_json, message.operations))
-    fields = {"operations": operations, "correlationId": message.correlation_id}
+    fields = {
+        "operations": operations,
+        "correlationId": message.correlation_id,
+    }
     send_write("triples", message.scope, "graph", fields, queue, objects)
 
 
-def send_profile(message: WriteProfile, *, queue: Queue, objects: Objects) -> None:
+def send_profile(
+    message: WriteProfile, *, queue: Queue, objects: Objects
+) -> None:
     """Send statements to the write queue, in the profiles' group. Raises Retryable."""
     entries = list(map(profile.entry_as_json, message.entries))
     fields = {
@@ -161,7 +179,13 @@ def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
         return decode(body, scope)
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:
         raise malformed(error) from error
 
 
@@ -249,4 +273,6 @@ def records_in_bounds(
             size = 0
         pieces[-1].append(embedded)
         size += cost
-    return [replace(message, records=tuple(piece)) for piece in pieces if piece]
+    return [
+        replace(message, records=tuple(piece)) for piece in pieces if piece
+    ]

@@ -25,7 +25,9 @@ class TableStage(Protocol):
     It holds a batch of rows in memory; the tables are on disk.
     """
 
-    def add(self, scope: Scope, table: AnalyticsTable, rows: Iterable[Row]) -> int:
+    def add(
+        self, scope: Scope, table: AnalyticsTable, rows: Iterable[Row]
+    ) -> int:
         """Add an agent's rows to a table; return how many. Raises Retryable."""
 
     def parts(self, table: AnalyticsTable) -> Iterator[TablePart]:

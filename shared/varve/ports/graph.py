@@ -4,7 +4,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from varve.domain.graph import Mentions, Neighbour, PathStep, QueryLimits, QueryResult
+from varve.domain.graph import (
+    Mentions,
+    Neighbour,
+    PathStep,
+    QueryLimits,
+    QueryResult,
+)
 from varve.domain.identity import Scope
 from varve.domain.names import Names
 from varve.domain.triple import Triple, TripleOperation
@@ -45,7 +51,9 @@ class GraphView(Protocol):
         The name is normalized first.
         """
 
-    def newest(self, most: int, at: datetime, *, links: bool = True) -> list[Triple]:
+    def newest(
+        self, most: int, at: datetime, *, links: bool = True
+    ) -> list[Triple]:
         """Return up to `most` triples that hold at `at`, the latest start first.
 
         Aliases are left out. `links` includes the links between episodes.
@@ -54,7 +62,9 @@ class GraphView(Protocol):
     def holding(self, at: datetime, *, links: bool = True) -> int:
         """Return how many triples hold at `at`, of those that `newest` chooses from."""
 
-    def changed(self, since: datetime, until: datetime, most: int) -> list[Triple]:
+    def changed(
+        self, since: datetime, until: datetime, most: int
+    ) -> list[Triple]:
         """Return up to `most` triples that began or ended in the span, without links.
 
         The last changes are kept. Triples that never held are left out.
@@ -91,7 +101,9 @@ class GraphQueries(Protocol):
     def open(self, scope: Scope) -> GraphView:
         """Return a view of the graph as stored at the time of the call."""
 
-    def query(self, scope: Scope, sql: str, limits: QueryLimits) -> QueryResult:
+    def query(
+        self, scope: Scope, sql: str, limits: QueryLimits
+    ) -> QueryResult:
         """Run untrusted SQL over the table `facts`.
 
         Raises Rejected: field `sql`, with the reason or the limit that was exceeded.
@@ -105,5 +117,7 @@ class GraphStore(GraphReader, GraphQueries, Protocol):
 class GraphWriter(GraphEraser, Protocol):
     """The only way to change triples; only `usecases/write.py` takes one."""
 
-    def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
+    def apply(
+        self, scope: Scope, operations: Sequence[TripleOperation]
+    ) -> int:
         """Fold the operations in and return how many of them were new. Raises Retryable."""

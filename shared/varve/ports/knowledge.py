@@ -23,7 +23,9 @@ class ProfileReader(Protocol):
 class ProfileWriter(Protocol):
     """The only way to change profiles; only `usecases/write.py` takes one."""
 
-    def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
+    def apply(
+        self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]
+    ) -> int:
         """Merge the statements in and return how many of them were new.
 
         Raises Retryable, Rejected.

@@ -8,7 +8,9 @@ from typing import Protocol
 class Locks(Protocol):
     """Locks of one store root, by name. They are not reentrant."""
 
-    def hold(self, area: str, names: Iterable[str]) -> AbstractContextManager[None]:
+    def hold(
+        self, area: str, names: Iterable[str]
+    ) -> AbstractContextManager[None]:
         """Hold these names of an area until the block ends.
 
         Wait while another thread holds one of them, or, where the root is a directory,

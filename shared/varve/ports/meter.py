@@ -18,7 +18,9 @@ from typing import Any
 from varve.domain.identity import Scope
 from varve.domain.usage import Item, Purpose, difference, quarter_of
 
-_PURPOSE: ContextVar[Purpose | None] = ContextVar("varve_purpose", default=None)
+_PURPOSE: ContextVar[Purpose | None] = ContextVar(
+    "varve_purpose", default=None
+)
 
 Pending = dict[Purpose, Counter[str]]
 
@@ -55,12 +57,16 @@ class Meter:
         """
         self.add(Item.MODEL_CALLS.of(model))
         self.add(Item.TOKENS_IN.of(model), _tokens(usage, "prompt_tokens"))
-        self.add(Item.TOKENS_OUT.of(model), _tokens(usage, "completion_tokens"))
+        self.add(
+            Item.TOKENS_OUT.of(model), _tokens(usage, "completion_tokens")
+        )
 
     def add_embedding(self, model: str, usage: Any) -> None:
         """Count one answer of an embedding model; `usage` as for `add_model`."""
         self.add(Item.MODEL_CALLS.of(model))
-        self.add(Item.EMBEDDING_TOKENS.of(model), _tokens(usage, "prompt_tokens"))
+        self.add(
+            Item.EMBEDDING_TOKENS.of(model), _tokens(usage, "prompt_tokens")
+        )
 
     @contextmanager
     def serve(

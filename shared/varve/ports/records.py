@@ -5,7 +5,13 @@ from datetime import datetime
 from typing import Protocol
 
 from varve.domain.identity import Scope
-from varve.domain.record import GRAINS, EmbeddedRecord, Record, StoreName, Written
+from varve.domain.record import (
+    GRAINS,
+    EmbeddedRecord,
+    Record,
+    StoreName,
+    Written,
+)
 from varve.domain.search.query import Filter
 from varve.domain.tally import Tally, TallyColumn
 from varve.ports.search import CandidatesReader
@@ -14,7 +20,9 @@ from varve.ports.search import CandidatesReader
 class MemoryReader(CandidatesReader, Protocol):
     """Reader of one agent's records, as committed at the time of each call."""
 
-    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "MemoryReader":
+    def at(
+        self, scope: Scope, stores: Sequence[StoreName] = GRAINS
+    ) -> "MemoryReader":
         """Return a reader pinned to the stores' current versions, for one answer.
 
         The versions are looked up once. Raises Retryable.
@@ -25,7 +33,9 @@ class MemoryReader(CandidatesReader, Protocol):
     ) -> list[Record]:
         """Return up to `limit` records by event time, newest first."""
 
-    def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
+    def get(
+        self, scope: Scope, grain: StoreName, ids: Sequence[str]
+    ) -> list[Record]:
         """Return the records that exist, in the order of `ids`."""
 
     def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
@@ -59,7 +69,9 @@ class MemoryReader(CandidatesReader, Protocol):
         version is visible, for example because a listing is stale.
         """
 
-    def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
+    def span(
+        self, scope: Scope, grain: StoreName
+    ) -> tuple[datetime, datetime] | None:
         """Return the oldest and the newest event time, or None without records."""
 
 

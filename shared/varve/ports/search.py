@@ -8,7 +8,9 @@ from varve.domain.identity import Scope
 from varve.domain.record import Vector
 from varve.domain.search.query import Filter
 
-if TYPE_CHECKING:  # ingest imports this module and must not load the ranking code
+if (
+    TYPE_CHECKING
+):  # ingest imports this module and must not load the ranking code
     from varve.domain.search.columns import Columns
     from varve.domain.search.lexical import Floats
     from varve.domain.search.outline import Outline
@@ -47,6 +49,8 @@ class KnowsWords(Protocol):
         """
 
 
-def word_embedding(embedder: object) -> "Callable[[Sequence[str]], Floats] | None":
+def word_embedding(
+    embedder: object,
+) -> "Callable[[Sequence[str]], Floats] | None":
     """Return the embedder's method for single words, or None if it has none."""
     return getattr(embedder, "embed_words", None)

@@ -32,7 +32,9 @@ class StoreReader(Protocol):
 class VectorWriter(Protocol):
     """Writer of a store's vectors; only `usecases/write.py` takes one."""
 
-    def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
+    def move(
+        self, scope: Scope, grain: StoreName, model: str, embed: Embed
+    ) -> int:
         """Re-embed the store with another model in one commit; return how many records.
 
         Nothing but the vectors changes. Readers see the old version until the commit.

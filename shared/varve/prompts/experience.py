@@ -41,7 +41,10 @@ what, and names the action as it is given. State nothing that the episodes do no
 
 def judge_text(said: Sequence[tuple[str, str]]) -> str:
     """Return the user message: the last messages as fenced data, each cut to a limit."""
-    cut = [(role, text[:MESSAGE_CHARACTERS]) for role, text in said[-LAST_MESSAGES:]]
+    cut = [
+        (role, text[:MESSAGE_CHARACTERS])
+        for role, text in said[-LAST_MESSAGES:]
+    ]
     lines = [data_line({"role": role, "text": text}) for role, text in cut]
     return fenced("messages", lines)
 

@@ -140,9 +140,13 @@ def system_text(instructions: str | None = None) -> str:
 
     The contract on input and reply is always part of it.
     """
-    contract = _CONTRACT.replace("{single_valued}", ", ".join(sorted(SINGLE_VALUED)))
+    contract = _CONTRACT.replace(
+        "{single_valued}", ", ".join(sorted(SINGLE_VALUED))
+    )
     contract = contract.replace("{also_known_as}", ALSO_KNOWN_AS)
-    contract = contract.replace("{profile}", ", ".join(sorted(KEY_OF_PREDICATE)))
+    contract = contract.replace(
+        "{profile}", ", ".join(sorted(KEY_OF_PREDICATE))
+    )
     own = (instructions or "").strip()
     return "\n\n".join((own or INSTRUCTIONS, contract, _EXAMPLE))
 
@@ -159,17 +163,22 @@ def user_text(batch: Batch) -> str:
 def fingerprint(instructions: str | None = None) -> str:
     """Return a hash that changes with the prompt's text, its layout or the reply's shape."""
     shape = json.dumps(ExtractReply.model_json_schema(), sort_keys=True)
-    return digest(system_text(instructions), user_text(_SAMPLE), shape, length=12)
+    return digest(
+        system_text(instructions), user_text(_SAMPLE), shape, length=12
+    )
 
 
 def _heading(batch: Batch) -> str:
     """Return the conversation's days and a short calendar, as models miscount weekdays."""
-    days = sorted({local(u.said_at, batch.zone).date() for u in batch.utterances})
+    days = sorted(
+        {local(u.said_at, batch.zone).date() for u in batch.utterances}
+    )
     if not days:
         return "The conversation is empty."
     span = days_in_words(days[0], days[-1])
     calendar = [
-        f"{WEEKDAYS[day.weekday()][:3]} {day}" for day in _days_around(days[-1])
+        f"{WEEKDAYS[day.weekday()][:3]} {day}"
+        for day in _days_around(days[-1])
     ]
     return (
         f"The conversation took place on {span}, time zone {batch.zone.key}.\n"
@@ -205,7 +214,9 @@ _SAMPLE = Batch(
     scope=Scope("sample", "sample"),
     conversation_id="sample",
     utterances=(
-        Utterance("b", "user", "B", "b", _SAMPLE_TIME + timedelta(days=1), None),
+        Utterance(
+            "b", "user", "B", "b", _SAMPLE_TIME + timedelta(days=1), None
+        ),
     ),
     context=(Utterance("a", "user", "A", "a", _SAMPLE_TIME, None),),
     zone=ZoneInfo("UTC"),

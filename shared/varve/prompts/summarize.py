@@ -125,7 +125,9 @@ gives
 "open_questions": ["Oskar asked on 2026-03-02 who knows a dentist."]}"""
 
 
-def system_text(grain: Grain, instructions: Mapping[Grain, str] | None = None) -> str:
+def system_text(
+    grain: Grain, instructions: Mapping[Grain, str] | None = None
+) -> str:
     """Return the grain's system prompt, with `instructions` in place of the default ones.
 
     The contract on input and reply is always part of it.
@@ -144,7 +146,11 @@ def user_text(
 
     `budget` is in tokens. `part` ("part 2 of 5") says that the entries are a part of all.
     """
-    parts = [_heading(task), fenced("sources", map(line, entries)), _closing(budget)]
+    parts = [
+        _heading(task),
+        fenced("sources", map(line, entries)),
+        _closing(budget),
+    ]
     if part:
         parts.insert(1, _PART.replace("{part}", part))
     return "\n\n".join(parts)
@@ -218,7 +224,13 @@ _SAMPLE = SummaryTask(
     sources=(
         Source("a", MemoryType.TURN, "a", "a", _SAMPLE_TIME, 0.5),
         Source(
-            "b", MemoryType.SUMMARY, "b", "b", _SAMPLE_TIME, 0.5, label="2026-03-02"
+            "b",
+            MemoryType.SUMMARY,
+            "b",
+            "b",
+            _SAMPLE_TIME,
+            0.5,
+            label="2026-03-02",
         ),
     ),
     budget=100,

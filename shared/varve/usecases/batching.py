@@ -88,4 +88,6 @@ def _end(utterance: Utterance) -> Utterance:
     """Return the utterance, or of a long one its last passage."""
     if len(utterance.text) <= CONTEXT_CHARACTERS:
         return utterance
-    return replace(utterance, text=[*passages(utterance.text, CONTEXT_CHARACTERS)][-1])
+    return replace(
+        utterance, text=[*passages(utterance.text, CONTEXT_CHARACTERS)][-1]
+    )

@@ -150,16 +150,23 @@ def _read_batch(
         outcome,
         messages=outcome.messages + sum(len(mark.messages) for mark in marks),
         facts=outcome.facts + sum(len(one.learnt.facts) for one in readings),
-        operations=outcome.operations + sum(one.learnt.read for one in readings),
+        operations=outcome.operations
+        + sum(one.learnt.read for one in readings),
         left=outcome.left - len(marks),
     )
 
 
-def _read(session: Session, mark: WaitingWords, barred: Tombstones) -> _Reading:
+def _read(
+    session: Session, mark: WaitingWords, barred: Tombstones
+) -> _Reading:
     """Have the model read a mark's messages, as far as the timeline still has them."""
     name = mark.conversation_id
-    timeline = read_timeline(session.scope, objects=session.objects, conversation=name)
-    lines = [one for one in timeline.get(name, []) if not one.is_barred_by(barred)]
+    timeline = read_timeline(
+        session.scope, objects=session.objects, conversation=name
+    )
+    lines = [
+        one for one in timeline.get(name, []) if not one.is_barred_by(barred)
+    ]
     places = _places_of(mark, lines)
     if not places:
         return _Reading(mark, None, _NOTHING)
@@ -174,7 +181,9 @@ def _read(session: Session, mark: WaitingWords, barred: Tombstones) -> _Reading:
     context = tuple(one.message for one in before)
     message = IngestMessage(conversation, context, mark.received_at, mark.name)
     kept = _kept_in(session, said)
-    return _Reading(mark, message, understand(session, message, said, about=kept))
+    return _Reading(
+        mark, message, understand(session, message, said, about=kept)
+    )
 
 
 def _places_of(mark: WaitingWords, lines: Sequence[TimelineLine]) -> list[int]:
@@ -189,7 +198,9 @@ def _places_of(mark: WaitingWords, lines: Sequence[TimelineLine]) -> list[int]:
 def _kept_in(session: Session, said: Sequence[Said]) -> set[str]:
     """Return the ids of the messages whose day has not expired from working memory."""
     oldest = _oldest_day(session)
-    return {one.id for one in said if working_day(one.at, session.zone) >= oldest}
+    return {
+        one.id for one in said if working_day(one.at, session.zone) >= oldest
+    }
 
 
 def _oldest_day(session: Session) -> str:
@@ -216,7 +227,9 @@ def _send_erasures(session: Session, readings: Sequence[_Reading]) -> None:
         operations.update(
             {*one.mark.operations} - {x.id for x in one.learnt.operations}
         )
-        entries.update({*one.mark.entries} - {entry.id for entry in one.learnt.entries})
+        entries.update(
+            {*one.mark.entries} - {entry.id for entry in one.learnt.entries}
+        )
     token = digest(*(one.mark.name for one in readings), iso(session.now))
     for message in _erasures(session, facts, operations, entries):
         send_erasure(

@@ -39,7 +39,9 @@ def once(
     return kept
 
 
-def _decode(stored: StoredObject | None, decode: Callable[[Any], T]) -> T | None:
+def _decode(
+    stored: StoredObject | None, decode: Callable[[Any], T]
+) -> T | None:
     """Return the stored answer; None: nothing is stored, or it cannot be read."""
     if stored is None:
         return None

@@ -22,7 +22,11 @@ from varve.usecases.experience.rows import delete_rows
 from varve.usecases.ledger import Ledger
 from varve.usecases.search_objects import expire_searches
 from varve.usecases.session import Session
-from varve.usecases.timeline import delete_days, list_days, timeline_expiry_notes
+from varve.usecases.timeline import (
+    delete_days,
+    list_days,
+    timeline_expiry_notes,
+)
 
 FOREVER = "forever"
 LOOK_AGAIN = timedelta(hours=23)
@@ -115,7 +119,9 @@ def inspect(
     return CleanupReport(tuple(reports), gone, force, next_notes, forgotten)
 
 
-def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) -> None:
+def clean(
+    session: Session, report: CleanupReport, notes: Iterable[str] = ()
+) -> None:
     """Send the deletions, one message per store, in the store's own group.
 
     So a deletion overtakes no earlier write. The expiry `notes` that called for it are
@@ -127,7 +133,9 @@ def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) ->
     for grain in report.grains:
         # Nothing else may say that they are due: as for an older store's summaries.
         session.ledger.mark(scope, grain.incomplete, "incomplete")
-        settles = tuple(note for note in noted if noted_grain(note) is grain.grain)
+        settles = tuple(
+            note for note in noted if noted_grain(note) is grain.grain
+        )
         expiries: tuple[str, ...] = ()
         if grain.next_expiry:
             expiries = (expiry_key(grain.next_expiry, scope, grain.grain),)
@@ -161,21 +169,27 @@ class _Store:
         """Return the number of records by period."""
         if grain not in self._periods:
             counts = self.reader.periods(self.scope, grain).items()
-            self._periods[grain] = {Period(grain, label): n for label, n in counts}
+            self._periods[grain] = {
+                Period(grain, label): n for label, n in counts
+            }
         return self._periods[grain]
 
     def users(self, grain: Grain) -> Mapping[str, set[str | None]]:
         """Return the users with records in each period, by the period's label."""
         users: dict[str, set[str | None]] = {}
         columns: tuple[TallyColumn, ...] = ("period", "user_id")
-        for tally in self.reader.tally(self.scope, grain, columns, where=Filter()):
+        for tally in self.reader.tally(
+            self.scope, grain, columns, where=Filter()
+        ):
             label, user_id = tally.key
             users.setdefault(label or "", set()).add(user_id)
         return users
 
     def oldest_kept(self, grain: Grain) -> Period:
         """Return the oldest period within the limit."""
-        return oldest_kept(grain, self.config.limit(grain), self.now, self.config.zone)
+        return oldest_kept(
+            grain, self.config.limit(grain), self.now, self.config.zone
+        )
 
     @cached_property
     def pending(self) -> frozenset[Period]:
@@ -204,7 +218,9 @@ def _inspect_grain(grain: Grain, store: _Store, force: bool) -> GrainReport:
         expired=expired,
         unsealed=waiting,
         oldest_kept=oldest.label,
-        next_expiry=_next_expiry(set(counts) - set(over), unsealed, grain, store),
+        next_expiry=_next_expiry(
+            set(counts) - set(over), unsealed, grain, store
+        ),
         incomplete=incomplete,
     )
 
@@ -236,9 +252,13 @@ def _find_incomplete(
 def _inspect_experience(store: _Store) -> GrainReport:
     """Inspect the experience store: it is kept by the year, as long as yearly summaries."""
     limit = store.config.limit(Grain.YEARLY)
-    oldest = oldest_kept(Grain.YEARLY, limit, store.now, store.config.zone).label
+    oldest = oldest_kept(
+        Grain.YEARLY, limit, store.now, store.config.zone
+    ).label
     counts = store.reader.periods(store.scope, Store.EXPERIENCE)
-    expired = {label: n for label, n in sorted(counts.items()) if label < oldest}
+    expired = {
+        label: n for label, n in sorted(counts.items()) if label < oldest
+    }
     return GrainReport(Store.EXPERIENCE, str(limit), expired, {}, oldest, None)
 
 
@@ -261,7 +281,9 @@ def _next_expiry(
         return store.now + LOOK_AGAIN
     limit = store.config.limit(grain)
     zone = store.config.zone
-    return min((expires_at(period, limit, zone) for period in kept), default=None)
+    return min(
+        (expires_at(period, limit, zone) for period in kept), default=None
+    )
 
 
 def _find_unsealed(

@@ -79,7 +79,9 @@ class WriterSession:
 
 
 def apply_messages(
-    messages: Sequence[WriteMessage], session: WriterSession, outcome: WriteOutcome
+    messages: Sequence[WriteMessage],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     """Make one commit for each run of messages of one type for one store, in order.
 
@@ -110,7 +112,9 @@ def _commit_key(message: WriteMessage) -> tuple[object, ...]:
 
 
 def _write_records(
-    batch: Sequence[WriteRecords], session: WriterSession, outcome: WriteOutcome
+    batch: Sequence[WriteRecords],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     allowed = _drop_barred_records(batch, session)
     if allowed:
@@ -118,13 +122,17 @@ def _write_records(
 
 
 def _expire_periods(
-    batch: Sequence[ExpirePeriods], session: WriterSession, outcome: WriteOutcome
+    batch: Sequence[ExpirePeriods],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     outcome.expired += sum(_expire(message, session) for message in batch)
 
 
 def _delete_records(
-    batch: Sequence[DeleteRecords], session: WriterSession, outcome: WriteOutcome
+    batch: Sequence[DeleteRecords],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     first = batch[0]
     deleted = session.records.delete(first.scope, first.grain, _all_ids(batch))
@@ -132,7 +140,9 @@ def _delete_records(
 
 
 def _write_triples(
-    batch: Sequence[WriteTriples], session: WriterSession, outcome: WriteOutcome
+    batch: Sequence[WriteTriples],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     scope = batch[0].scope
     operations = list(chain.from_iterable(one.operations for one in batch))
@@ -144,7 +154,9 @@ def _write_triples(
 
 
 def _write_profile(
-    batch: Sequence[WriteProfile], session: WriterSession, outcome: WriteOutcome
+    batch: Sequence[WriteProfile],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     scope = batch[0].scope
     entries = list(chain.from_iterable(one.entries for one in batch))
@@ -152,23 +164,31 @@ def _write_profile(
     allowed = [entry for entry in entries if not barred.bars_entry(entry)]
     if len(allowed) < len(entries):
         sweep_payloads(scope, barred, objects=session.objects)
-    outcome.attributes += session.profiles.apply(scope, batch[0].user_id, allowed)
+    outcome.attributes += session.profiles.apply(
+        scope, batch[0].user_id, allowed
+    )
 
 
 def _erase_records(
-    batch: Sequence[EraseRecords], session: WriterSession, outcome: WriteOutcome
+    batch: Sequence[EraseRecords],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     outcome.erased += sum(_erase(message, session) for message in batch)
 
 
 def _erase_triples(
-    batch: Sequence[EraseTriples], session: WriterSession, outcome: WriteOutcome
+    batch: Sequence[EraseTriples],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     outcome.erased += session.graph.erase(batch[0].scope, _all_ids(batch))
 
 
 def _erase_profiles(
-    batch: Sequence[EraseProfiles], session: WriterSession, outcome: WriteOutcome
+    batch: Sequence[EraseProfiles],
+    session: WriterSession,
+    outcome: WriteOutcome,
 ) -> None:
     outcome.erased += session.profiles.erase(batch[0].scope, _all_ids(batch))
 
@@ -180,12 +200,16 @@ def _move_store(
 
 
 def _compact_store(
-    batch: Sequence[CompactStore], session: WriterSession, _outcome: WriteOutcome
+    batch: Sequence[CompactStore],
+    session: WriterSession,
+    _outcome: WriteOutcome,
 ) -> None:
     session.records.compact(batch[0].scope, batch[0].grain)
 
 
-def _skip(batch: object, session: WriterSession, outcome: WriteOutcome) -> None:
+def _skip(
+    batch: object, session: WriterSession, outcome: WriteOutcome
+) -> None:
     """Write nothing: the bodies of these messages have been erased."""
 
 
@@ -226,7 +250,9 @@ def _drop_barred_records(
     allowed: list[WriteRecords] = []
     held_back = False
     for message in messages:
-        records = tuple(e for e in message.records if not barred.bars_record(e.record))
+        records = tuple(
+            e for e in message.records if not barred.bars_record(e.record)
+        )
         kept = replace(message, records=records)
         if len(records) < len(message.records):
             held_back = True
@@ -243,7 +269,9 @@ def _upsert(messages: Sequence[WriteRecords], session: WriterSession) -> int:
     """Write the records and mark the periods above them; return how many changed."""
     scope = messages[0].scope
     grain = messages[0].grain
-    records = list(chain.from_iterable(message.records for message in messages))
+    records = list(
+        chain.from_iterable(message.records for message in messages)
+    )
     written = _put(scope, grain, records, messages[0].model, session)
     parents: list[Period] = []
     if isinstance(grain, Grain):
@@ -281,7 +309,9 @@ def _erase(message: EraseRecords, session: WriterSession) -> int:
     # Before the deletion as well: a writer that dies after it would leave nothing due.
     session.ledger.mark(scope, message.due(), *changed)
     barred = tombstones.load(scope, objects=session.objects)
-    remade = [one for one in message.remade if not barred.bars_record(one.record)]
+    remade = [
+        one for one in message.remade if not barred.bars_record(one.record)
+    ]
     if remade:
         _put(scope, message.grain, remade, message.model, session)
     # Staged vectors of a move may be of erased records; the move computes them again.
@@ -323,9 +353,13 @@ def _move(message: MoveStore, session: WriterSession) -> int:
     """
     scope = message.scope
     embedder = session.embedder(scope.workspace)
-    require_same_model(f"{scope}/{message.grain}", message.model, embedder.model)
+    require_same_model(
+        f"{scope}/{message.grain}", message.model, embedder.model
+    )
     staging = Staging(scope, embedder, session.objects)
-    moved = session.vectors.move(scope, message.grain, message.model, staging.vectors)
+    moved = session.vectors.move(
+        scope, message.grain, message.model, staging.vectors
+    )
     staging.clear()
     return moved
 
@@ -341,7 +375,9 @@ def _expire(message: ExpirePeriods, session: WriterSession) -> int:
     labels = [label for label in message.labels if label not in waiting]
     deleted = 0
     if labels:
-        deleted = session.records.delete_periods(message.scope, message.grain, labels)
+        deleted = session.records.delete_periods(
+            message.scope, message.grain, labels
+        )
     changes = message.ledger
     if waiting:
         # The notes that call for cleanup stay for the periods that wait.

@@ -100,7 +100,9 @@ class ModelSummarizer:
             entries.append(PromptEntry(first, last, text, part))
         return entries
 
-    def _summarize_part(self, task: SummaryTask, system: str, user: str) -> Summary:
+    def _summarize_part(
+        self, task: SummaryTask, system: str, user: str
+    ) -> Summary:
         """Return the kept summary of the same prompt by this model, or a new one."""
         name = digest(self.name, system, user, length=40)
         return once(
@@ -298,7 +300,9 @@ def _people(lines: Sequence[SourceLine]) -> tuple[str, ...]:
     """Return speakers with names and persons in the text, the most frequent first."""
     found: Counter[str] = Counter()
     for line in lines:
-        found.update(name for name in _names(line) if name.casefold() not in _NO_PERSON)
+        found.update(
+            name for name in _names(line) if name.casefold() not in _NO_PERSON
+        )
     return _listed(name for name, _ in found.most_common())
 
 
@@ -309,7 +313,9 @@ def _names(line: SourceLine) -> Iterator[str]:
         yield found[str(found.lastgroup)]
 
 
-def _topics(lines: Sequence[SourceLine], people: Iterable[str]) -> tuple[str, ...]:
+def _topics(
+    lines: Sequence[SourceLine], people: Iterable[str]
+) -> tuple[str, ...]:
     """Return the words and word pairs of the heaviest lines; no two share a word."""
     names: set[str] = set()
     for name in people:
@@ -323,7 +329,9 @@ def _topics(lines: Sequence[SourceLine], people: Iterable[str]) -> tuple[str, ..
 
     def score(term: str) -> float:
         rarity = math.log(1 + len(lines) / counts[term])
-        return round(_pair_factor(term, counts[term]) * weights[term] * rarity, 6)
+        return round(
+            _pair_factor(term, counts[term]) * weights[term] * rarity, 6
+        )
 
     return _without_overlap(sorted(weights, key=score, reverse=True))
 
@@ -347,7 +355,11 @@ def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
 
 
 def _is_term(word: str) -> bool:
-    return 2 < len(word) < 30 and fold(word) not in NO_TOPICS and not word[0].isdigit()
+    return (
+        2 < len(word) < 30
+        and fold(word) not in NO_TOPICS
+        and not word[0].isdigit()
+    )
 
 
 def _without_overlap(terms: Iterable[str]) -> tuple[str, ...]:
@@ -376,4 +388,6 @@ def _open_questions(lines: Sequence[SourceLine]) -> tuple[str, ...]:
 
 
 def _asks(line: SourceLine) -> bool:
-    return line.sentence.endswith(("?", "？")) and len(line.sentence.split()) > 3
+    return (
+        line.sentence.endswith(("?", "？")) and len(line.sentence.split()) > 3
+    )

@@ -25,9 +25,7 @@ from varve.usecases.contention import until_uncontended
 from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
 
-_AGENTS = (
-    "agents.AGENT.extract, agents.AGENT.summarize.GRAIN or agents.AGENT.search.agents"
-)
+_AGENTS = "agents.AGENT.extract, agents.AGENT.summarize.GRAIN or agents.AGENT.search.agents"
 _OF_AGENT = re.compile(
     rf"agents\.(.+)\.(extract|search\.agents|summarize\.(?:{'|'.join(SUMMARY_GRAINS)}))"
 )
@@ -74,7 +72,9 @@ def change(session: Session, name: str, text: str) -> WorkspaceConfig:
     config = until_uncontended(partial(_change, session, name, text))
     if name.partition(".")[0] in _CHANGES_RETENTION:
         workspace = session.scope.workspace
-        _request_cleanup(workspace, session.now, session.objects, session.ledger)
+        _request_cleanup(
+            workspace, session.now, session.objects, session.ledger
+        )
     return config
 
 
@@ -82,7 +82,9 @@ def _change(session: Session, name: str, text: str) -> WorkspaceConfig:
     workspace = session.scope.workspace
     objects = session.objects
     stored = objects.get(config_key(workspace))
-    before = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
+    before = (
+        parse_workspace_config(stored.data) if stored else WorkspaceConfig()
+    )
     tree = _tree_with(before, name, text)
     if name == "models.embedder" and objects.folders(f"vectordb/{workspace}"):
         _note_embedder(tree, before.models, text)
@@ -101,7 +103,9 @@ def _require_text(name: str, text: object) -> None:
         raise Rejected(field, "is not valid Unicode text")
 
 
-def with_value(config: WorkspaceConfig, name: str, text: str) -> WorkspaceConfig:
+def with_value(
+    config: WorkspaceConfig, name: str, text: str
+) -> WorkspaceConfig:
     """Return the configuration with one value set, without storing it.
 
     Raises Rejected: the value is not valid.
@@ -109,7 +113,9 @@ def with_value(config: WorkspaceConfig, name: str, text: str) -> WorkspaceConfig
     return _validate(_tree_with(config, name, text), name)
 
 
-def _tree_with(config: WorkspaceConfig, name: str, text: str) -> dict[str, Any]:
+def _tree_with(
+    config: WorkspaceConfig, name: str, text: str
+) -> dict[str, Any]:
     value(config, name)  # raises Rejected: no such setting
     tree: dict[str, Any] = config.model_dump(
         mode="json", by_alias=True, exclude_unset=True
@@ -118,16 +124,22 @@ def _tree_with(config: WorkspaceConfig, name: str, text: str) -> dict[str, Any]:
     return tree
 
 
-def move_from(workspace: str, embedders: Sequence[str], *, objects: Objects) -> None:
+def move_from(
+    workspace: str, embedders: Sequence[str], *, objects: Objects
+) -> None:
     """Note the embedders that stores still need; none: all have moved. Raises Retryable."""
     key = config_key(workspace)
     stored = objects.get(key)
-    before = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
+    before = (
+        parse_workspace_config(stored.data) if stored else WorkspaceConfig()
+    )
     if before.models.embedders_before == tuple(embedders):
         return
     tree = before.model_dump(mode="json", by_alias=True, exclude_unset=True)
     _put(tree, ["models", "movingFrom"], ",".join(embedders))
-    _put_config(workspace, _validate(tree, "models.movingFrom"), stored, objects)
+    _put_config(
+        workspace, _validate(tree, "models.movingFrom"), stored, objects
+    )
 
 
 def _put_config(
@@ -140,7 +152,9 @@ def _put_config(
     key = config_key(workspace)
     data = config.model_dump_json(by_alias=True, exclude_unset=True, indent=2)
     if not objects.put_if(key, data.encode(), stored.etag if stored else None):
-        raise Contended(f"configuration of {workspace}: another process changed it")
+        raise Contended(
+            f"configuration of {workspace}: another process changed it"
+        )
 
 
 def _validate(tree: dict[str, Any], name: str) -> WorkspaceConfig:
@@ -175,7 +189,9 @@ def _put(tree: dict[str, Any], path: list[str], text: str) -> None:
         tree.pop(first, None)
 
 
-def _note_embedder(tree: dict[str, Any], before: ModelsConfig, text: str) -> None:
+def _note_embedder(
+    tree: dict[str, Any], before: ModelsConfig, text: str
+) -> None:
     """Note the embedder that the stores still need until `reembed` has moved them."""
     current = before.embedder or DEFAULT_EMBEDDER
     known = dict.fromkeys([*before.embedders_before, current])
@@ -212,7 +228,9 @@ def _flatten(part: BaseModel, prefix: str) -> Iterator[tuple[str, Any]]:
             yield name, None if inner is None else str(inner)
 
 
-def _flatten_agents(agents: Mapping[str, BaseModel]) -> Iterator[tuple[str, Any]]:
+def _flatten_agents(
+    agents: Mapping[str, BaseModel],
+) -> Iterator[tuple[str, Any]]:
     """Yield the settings of agents that are set."""
     for agent, prompts in agents.items():
         for name, text in _flatten(prompts, f"agents.{agent}."):

@@ -109,10 +109,13 @@ def _answer_view(
         update={
             "prompt": session.privacy(request.prompt),
             "documents": tuple(map(session.privacy, request.documents)),
-            "window_tokens": request.window_tokens or view.config.models.window_tokens,
+            "window_tokens": request.window_tokens
+            or view.config.models.window_tokens,
         }
     )
-    return build_context(session.scope, filtered, session.now, session.zone, sources)
+    return build_context(
+        session.scope, filtered, session.now, session.zone, sources
+    )
 
 
 def build_context(
@@ -155,7 +158,9 @@ def build_context(
         head=head.text,
         head_hash=head.hash,
         ids=shown,
-        also_in={id_: ranked.also_in[id_] for id_ in shown if id_ in ranked.also_in},
+        also_in={
+            id_: ranked.also_in[id_] for id_ in shown if id_ in ranked.also_in
+        },
         tokens=estimated_tokens(text),
         empty=False,
         reason=None,
@@ -220,10 +225,14 @@ def _rank(
     if max(scores.values(), default=0.0) < floor:
         return None, {}
     triples = sorted(candidates.triples, key=lambda entry: -scores[entry.id])
-    documents = sorted(candidates.passages, key=lambda entry: -scores[entry.id])
+    documents = sorted(
+        candidates.passages, key=lambda entry: -scores[entry.id]
+    )
     lists = []
     for source in (candidates.found, triples[:MAX_RANKED_TRIPLES], documents):
-        lists.append([entry for entry in source if scores[entry.id] >= ENTRY_FLOOR])
+        lists.append(
+            [entry for entry in source if scores[entry.id] >= ENTRY_FLOOR]
+        )
     folded = fold_entries(
         _interleave(lists),
         [entry for entry in candidates.profile if entry.id in head.ids],
@@ -243,12 +252,16 @@ class _Scored:
     sentence_vectors: dict[str, Vector]
 
 
-def _score(prompt: str, entries: Sequence[Entry], embedder: Embedder) -> _Scored:
+def _score(
+    prompt: str, entries: Sequence[Entry], embedder: Embedder
+) -> _Scored:
     """Score the entries, with one call to the embedder."""
     ids = [entry.id for entry in entries]
     texts = [entry.text for entry in entries]
     sentences = _list_summary_sentences(entries)
-    asked, *embedded = embedder.embed([prompt, *BACKGROUND, *texts, *sentences])
+    asked, *embedded = embedder.embed(
+        [prompt, *BACKGROUND, *texts, *sentences]
+    )
     background = embedded[: len(BACKGROUND)]
     after_texts = len(BACKGROUND) + len(texts)
     vectors = embedded[len(BACKGROUND) : after_texts]
@@ -256,7 +269,9 @@ def _score(prompt: str, entries: Sequence[Entry], embedder: Embedder) -> _Scored
     return _Scored(
         scores=dict(zip(ids, scores, strict=True)),
         vectors=dict(zip(ids, vectors, strict=True)),
-        sentence_vectors=dict(zip(sentences, embedded[after_texts:], strict=True)),
+        sentence_vectors=dict(
+            zip(sentences, embedded[after_texts:], strict=True)
+        ),
     )
 
 
@@ -293,7 +308,9 @@ def _rerank(
     return [ranked[index] for index in order], "done"
 
 
-def _diversify(order: Sequence[Entry], vectors: dict[str, Vector]) -> list[Entry]:
+def _diversify(
+    order: Sequence[Entry], vectors: dict[str, Vector]
+) -> list[Entry]:
     """Move repetitions back; relevance falls evenly from 1 to 0 along the given order."""
     relevance = [1.0 - rank / len(order) for rank in range(len(order))]
     in_order = [vectors[entry.id] for entry in order]
@@ -301,7 +318,9 @@ def _diversify(order: Sequence[Entry], vectors: dict[str, Vector]) -> list[Entry
     return [order[index] for index in chosen]
 
 
-def _empty_block(head: Head, candidates: Candidates, reason: str) -> ContextBlock:
+def _empty_block(
+    head: Head, candidates: Candidates, reason: str
+) -> ContextBlock:
     return ContextBlock(
         text="",
         head=head.text,

@@ -119,7 +119,9 @@ class CostFolder:
         now = self._clock()
         if scope is None:
             objects = self._objects()
-            self._put_months(objects, None, store_key, waiting.counts, now, UTC_ZONE)
+            self._put_months(
+                objects, None, store_key, waiting.counts, now, UTC_ZONE
+            )
             return
         with self._meter.serve(scope, FOLD):
             session = self._open(scope)
@@ -127,11 +129,19 @@ class CostFolder:
         if waiting.models:
             key_of = partial(workspace_key, scope.workspace)
             self._put_months(
-                session.objects, scope, key_of, waiting.models, now, zone, own=False
+                session.objects,
+                scope,
+                key_of,
+                waiting.models,
+                now,
+                zone,
+                own=False,
             )
             waiting.models.clear()
         key_of = partial(month_key, scope)
-        self._put_months(session.objects, scope, key_of, waiting.counts, now, zone)
+        self._put_months(
+            session.objects, scope, key_of, waiting.counts, now, zone
+        )
 
     def _put_months(
         self,
@@ -152,7 +162,12 @@ class CostFolder:
             add_counts(days, day, purpose.verb, counted)
         for month, days in sorted(months.items()):
             add = partial(
-                self._add_to_month, objects, scope, key_of(month), days, own=own
+                self._add_to_month,
+                objects,
+                scope,
+                key_of(month),
+                days,
+                own=own,
             )
             until_uncontended(add)
 

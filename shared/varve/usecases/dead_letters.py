@@ -23,7 +23,11 @@ _LONGEST_ID = 128
 
 
 def describe_letter(
-    queue: str, letter: Letter, private: Callable[[str], str], *, content: bool = False
+    queue: str,
+    letter: Letter,
+    private: Callable[[str], str],
+    *,
+    content: bool = False,
 ) -> dict[str, Any]:
     """Return a letter as JSON values: its queue, reason, ids and counts.
 

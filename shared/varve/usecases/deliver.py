@@ -17,7 +17,10 @@ def group_deliveries(deliveries: Sequence[Delivery]) -> list[list[Delivery]]:
 
 
 def deliver_each(
-    deliveries: Sequence[Delivery], handle: Handle, *, dead_letters: DeadLetters
+    deliveries: Sequence[Delivery],
+    handle: Handle,
+    *,
+    dead_letters: DeadLetters,
 ) -> list[Delivery]:
     """Handle one delivery after the other; return those to return to the queue.
 
@@ -27,7 +30,9 @@ def deliver_each(
     """
     returned: list[Delivery] = []
     for group in group_deliveries(deliveries):
-        returned += handle_until_failure(group, handle, dead_letters=dead_letters)
+        returned += handle_until_failure(
+            group, handle, dead_letters=dead_letters
+        )
     return returned
 
 
@@ -41,7 +46,9 @@ def handle_until_failure(
     return []
 
 
-def settle(delivery: Delivery, handle: Handle, *, dead_letters: DeadLetters) -> bool:
+def settle(
+    delivery: Delivery, handle: Handle, *, dead_letters: DeadLetters
+) -> bool:
     """Handle one delivery or make it a dead letter. False: it must be delivered again."""
     try:
         handle(delivery)
@@ -52,7 +59,9 @@ def settle(delivery: Delivery, handle: Handle, *, dead_letters: DeadLetters) -> 
     return True
 
 
-def _bury(delivery: Delivery, error: VarveError, dead_letters: DeadLetters) -> bool:
+def _bury(
+    delivery: Delivery, error: VarveError, dead_letters: DeadLetters
+) -> bool:
     """Send a delivery to the dead letters. False: that failed too."""
     try:
         dead_letters.send(delivery, error)

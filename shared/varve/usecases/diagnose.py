@@ -78,15 +78,21 @@ def _examine_versioning(surroundings: Surroundings) -> Iterator[Finding]:
         )
 
 
-def _examine_clock(session: Session, surroundings: Surroundings) -> Iterator[Finding]:
+def _examine_clock(
+    session: Session, surroundings: Surroundings
+) -> Iterator[Finding]:
     server = surroundings.server_time()
     if server is None:
-        yield Finding("clock", Health.SKIPPED, "a directory has no server to ask")
+        yield Finding(
+            "clock", Health.SKIPPED, "a directory has no server to ask"
+        )
         return
     skew = session.clock() - server
     seconds = round(skew.total_seconds())
     if abs(skew) <= MAX_SKEW:
-        yield Finding("clock", Health.OK, f"{seconds} s from the store's server")
+        yield Finding(
+            "clock", Health.OK, f"{seconds} s from the store's server"
+        )
     else:
         yield Finding(
             "clock",
@@ -96,11 +102,17 @@ def _examine_clock(session: Session, surroundings: Surroundings) -> Iterator[Fin
         )
 
 
-def _examine_role(session: Session, surroundings: Surroundings) -> Iterator[Finding]:
+def _examine_role(
+    session: Session, surroundings: Surroundings
+) -> Iterator[Finding]:
     if surroundings.assume_role(session.scope):
-        yield Finding("role", Health.OK, f"reads {session.scope} with its own rights")
+        yield Finding(
+            "role", Health.OK, f"reads {session.scope} with its own rights"
+        )
     else:
-        yield Finding("role", Health.SKIPPED, "no role for agents is configured")
+        yield Finding(
+            "role", Health.SKIPPED, "no role for agents is configured"
+        )
 
 
 def _examine_queues(surroundings: Surroundings) -> Iterator[Finding]:
@@ -113,14 +125,18 @@ def _examine_queues(surroundings: Surroundings) -> Iterator[Finding]:
             yield from _try(part, partial(_examine_queue, surroundings, name))
         else:
             variable = f"VARVE_{name.upper()}_QUEUE_URL"
-            yield Finding(part, Health.WARNING, "is not configured", f"set {variable}")
+            yield Finding(
+                part, Health.WARNING, "is not configured", f"set {variable}"
+            )
 
 
 def _examine_queue(surroundings: Surroundings, name: str) -> Iterator[Finding]:
     part = f"{name} queue"
     state = surroundings.queue_state(name)
     if not state.is_fifo:
-        yield Finding(part, Health.FAILED, "is no FIFO queue", "deploy the template")
+        yield Finding(
+            part, Health.FAILED, "is no FIFO queue", "deploy the template"
+        )
     elif state.letters:
         yield Finding(
             part,
@@ -140,12 +156,16 @@ def _examine_models(session: Session, asks: bool) -> Iterator[Finding]:
         return
     check_models(session)
     if session.llm is None:
-        yield Finding("models", Health.OK, f"{embedder}; no chat model, rules extract")
+        yield Finding(
+            "models", Health.OK, f"{embedder}; no chat model, rules extract"
+        )
     else:
         yield Finding("models", Health.OK, f"{embedder} and {llm} answer")
 
 
-def _examine_formats(session: Session, surroundings: Surroundings) -> Iterator[Finding]:
+def _examine_formats(
+    session: Session, surroundings: Surroundings
+) -> Iterator[Finding]:
     yield from first_or(
         _find_other_models(session),
         Finding("formats", Health.OK, _list_libraries(surroundings)),
@@ -202,6 +222,8 @@ def _examine_erasure(session: Session) -> Iterator[Finding]:
         )
     elif last and last["proved"] is False:
         told = f"{last['receipt']} is not proved"
-        yield Finding("erasure", Health.FAILED, told, "repeat it with --verify")
+        yield Finding(
+            "erasure", Health.FAILED, told, "repeat it with --verify"
+        )
     else:
         yield Finding("erasure", Health.OK, "none is unfinished")

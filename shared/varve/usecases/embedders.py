@@ -52,7 +52,9 @@ def as_stored(embedder: Embedder, ask: Callable[[Embedder], T]) -> T:
     Raises EmbeddingMismatch: the workspace has no embedder of that model, or the store
     moved to another model meanwhile.
     """
-    current = embedder.current if isinstance(embedder, MovingEmbedder) else embedder
+    current = (
+        embedder.current if isinstance(embedder, MovingEmbedder) else embedder
+    )
     try:
         return ask(current)
     except EmbeddingMismatch as mismatch:

@@ -161,7 +161,9 @@ def _extract_run(
             message = _read(delivery, session.objects)
             if isinstance(message, ErasedMessage):
                 continue
-            pending.append(until_uncontended(partial(_extract, session, message)))
+            pending.append(
+                until_uncontended(partial(_extract, session, message))
+            )
             total += pending[-1].outcome
             if isinstance(message, IngestMessage):
                 step.add(len(message.conversation.messages))
@@ -201,7 +203,9 @@ def _scope_of(message: IngestMessage | Reread | Told) -> Scope:
     return message.scope if isinstance(message, Reread) else message[0]
 
 
-def _extract(session: Session, message: IngestMessage | Reread | Told) -> _Extracted:
+def _extract(
+    session: Session, message: IngestMessage | Reread | Told
+) -> _Extracted:
     if isinstance(message, IngestMessage):
         # Filtered again: a sender may have put it on the queue without ingest.
         private, partly = session.privacy.filter_message(message)
@@ -291,7 +295,9 @@ def _note_expiry(session: Session, message: IngestMessage) -> None:
     session.ledger.change(LedgerChanges(expiries=(expiry,)))
 
 
-def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage, bool]:
+def _admitted(
+    message: IngestMessage, barred: Tombstones
+) -> tuple[IngestMessage, bool]:
     """Return the message without forgotten words, and whether it had none."""
     given = message.conversation
     if not barred:
@@ -299,9 +305,13 @@ def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage
     context, kept = drop_forgotten(
         given, list(message.context), message.received_at, barred
     )
-    whole = len(context) == len(message.context) and len(kept) == len(given.messages)
+    whole = len(context) == len(message.context) and len(kept) == len(
+        given.messages
+    )
     conversation = given.model_copy(update={"messages": kept})
-    return replace(message, conversation=conversation, context=tuple(context)), whole
+    return replace(
+        message, conversation=conversation, context=tuple(context)
+    ), whole
 
 
 def _timed(message: IngestMessage) -> Iterator[tuple[Message, datetime]]:
@@ -312,7 +322,9 @@ def _timed(message: IngestMessage) -> Iterator[tuple[Message, datetime]]:
 
 
 def _turns(
-    spoken: Sequence[tuple[Said, Utterance]], message: IngestMessage, session: Session
+    spoken: Sequence[tuple[Said, Utterance]],
+    message: IngestMessage,
+    session: Session,
 ) -> Iterator[Record]:
     """Yield the words as said, with the speaker's name; a long message as several turns."""
     conversation_id = message.conversation.conversation_id

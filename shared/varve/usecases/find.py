@@ -82,7 +82,9 @@ class Stock:
     def columns(self, grain: Grain) -> Outline:
         """Return the whole store as Columns, or its outline if it is too large to load."""
         if grain not in self._held:
-            self._held[grain] = as_stored(self._embedder, partial(self._read, grain))
+            self._held[grain] = as_stored(
+                self._embedder, partial(self._read, grain)
+            )
         return self._held[grain]
 
     def embedder(self, grain: Grain) -> Embedder:
@@ -91,7 +93,9 @@ class Stock:
         return self._embedders[grain]
 
     def _read(self, grain: Grain, embedder: Embedder) -> Outline:
-        columns = self._reader.columns(self._scope, grain, model=embedder.model)
+        columns = self._reader.columns(
+            self._scope, grain, model=embedder.model
+        )
         self._embedders[grain] = embedder
         return columns
 
@@ -112,13 +116,19 @@ class Stock:
         narrowed = self.narrow(where, grain)
         if narrowed is None:
             return []
-        return self._reader.browse(self._scope, grain, where=narrowed, limit=limit)
+        return self._reader.browse(
+            self._scope, grain, where=narrowed, limit=limit
+        )
 
     def find_newest(self, grains: Iterable[Grain]) -> int | None:
         """Return the newest event time, in microseconds since 1970; None: no records."""
         newest = []
         for grain in grains:
-            where = self._grant.narrow(Filter(), grain) if self._grant else Filter()
+            where = (
+                self._grant.narrow(Filter(), grain)
+                if self._grant
+                else Filter()
+            )
             if where is None:
                 continue
             outline = self.columns(grain)
@@ -200,7 +210,9 @@ def find(wanted: Wanted, stocks: Sequence[Stock]) -> list[Ranked]:
     return found[: wanted.limit]
 
 
-def _list_parts(wanted: Wanted, stocks: Sequence[Stock]) -> Iterator[_SearchedGrain]:
+def _list_parts(
+    wanted: Wanted, stocks: Sequence[Stock]
+) -> Iterator[_SearchedGrain]:
     for stock in stocks:
         for grain in wanted.weights:
             where = stock.narrow(wanted.where, grain)
@@ -221,7 +233,9 @@ def _rank(
                 part.grain, sought, part.where, wanted.strategy.reach
             )
         weight = wanted.weights[part.grain]
-        lanes.append(Lane(part.grain, columns, weight, part.where, part.stock.agent))
+        lanes.append(
+            Lane(part.grain, columns, weight, part.where, part.stock.agent)
+        )
     ranked = rank(
         sought,
         lanes,
@@ -257,7 +271,10 @@ def _settle(
 
 
 def _settle_lane(
-    told: Sequence[Ranked], lane: Lane, wanted: Wanted, sought: EmbeddedQuestion
+    told: Sequence[Ranked],
+    lane: Lane,
+    wanted: Wanted,
+    sought: EmbeddedQuestion,
 ) -> list[Ranked]:
     columns = lane.columns
     visible = Filter(until=wanted.where.until, user_id=wanted.where.user_id)
@@ -275,7 +292,9 @@ def _settle_lane(
         admitted = columns.admitted(lane.where or wanted.where)
         settled = [item for item in settled if admitted[item.number]]
         if is_foreign:
-            settled = [_without_hidden_successor(item, admitted) for item in settled]
+            settled = [
+                _without_hidden_successor(item, admitted) for item in settled
+            ]
     return settled
 
 

@@ -15,7 +15,12 @@ from varve.ports.meter import doing
 from varve.ports.queues import DeadLetterBox
 from varve.usecases.analytics.publish import PublishingTools
 from varve.usecases.analytics.targets import read_targets
-from varve.usecases.erasure import kept_needles, published, receipts, tombstones
+from varve.usecases.erasure import (
+    kept_needles,
+    published,
+    receipts,
+    tombstones,
+)
 from varve.usecases.erasure.erased import Erased
 from varve.usecases.erasure.kept_needles import KeptNeedles
 from varve.usecases.erasure.letters import drop_letters
@@ -29,7 +34,10 @@ from varve.usecases.erasure.needles import (
 from varve.usecases.erasure.passes import bar, erase, prune
 from varve.usecases.erasure.published import PublishedCopies, PublishedErasure
 from varve.usecases.erasure.rereads import read_plan
-from varve.usecases.erasure.searches import erase_searches, read_words_of_others
+from varve.usecases.erasure.searches import (
+    erase_searches,
+    read_words_of_others,
+)
 from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.sweep import TimelineLine
 from varve.usecases.erasure.verify import Verification, verify
@@ -97,7 +105,8 @@ class ForgetOutcome:
                 for one in self.taken
             ]
             proposed = [
-                one.to_dict(number) for number, one in enumerate(self.proposals, 1)
+                one.to_dict(number)
+                for number, one in enumerate(self.proposals, 1)
             ]
             return result | {
                 "messages": self.messages,
@@ -138,7 +147,9 @@ def forget(
         proposals = propose(session, request.query)
         selector = Selector(ids=list_chosen(proposals, request.only))
         if not selector.ids:
-            nothing = ForgetOutcome(request.query, session.now, request.dry_run, (), 0)
+            nothing = ForgetOutcome(
+                request.query, session.now, request.dry_run, (), 0
+            )
             nothing.proposals = proposals
             return nothing
     if selector is None:
@@ -202,12 +213,18 @@ def _erase(
     outcome.erased = erase(session, selector, prune=must_prune, wait=wait)
     catch_up(session)
     kept = _needles_to_look_for(session, subject)
-    outcome.erased.found["searches"] = erase_searches(session, wanted, kept.values())
-    copies = published.erase_copies(session, tools, complete=outcome.erased.complete)
+    outcome.erased.found["searches"] = erase_searches(
+        session, wanted, kept.values()
+    )
+    copies = published.erase_copies(
+        session, tools, complete=outcome.erased.complete
+    )
     outcome.published = copies.done
     outcome.erased.complete &= copies.complete
     if request.verify:
-        checked = _prove(session, tools, wanted, subject, wait, copies, progress)
+        checked = _prove(
+            session, tools, wanted, subject, wait, copies, progress
+        )
         checked.is_known = is_known
         outcome.verification = checked
         if outcome.erased.complete and not checked.remains:
@@ -270,7 +287,9 @@ def _is_of(line: TimelineLine, subject_hash: str, barred: Tombstones) -> bool:
     return any(barred.hash("subject", name) == subject_hash for name in names)
 
 
-def _build_wait(session: Session, patience: timedelta, passes: StepCounter) -> Wait:
+def _build_wait(
+    session: Session, patience: timedelta, passes: StepCounter
+) -> Wait:
     """Return a wait that writes in this process, or sleeps while a queue delivers.
 
     Each call ends a pass.
@@ -309,7 +328,10 @@ def _notes(session: Session, tools: ErasureTools) -> list[str]:
 
 
 def _write_receipt(
-    session: Session, subject_hash: str, selector: Selector, outcome: ForgetOutcome
+    session: Session,
+    subject_hash: str,
+    selector: Selector,
+    outcome: ForgetOutcome,
 ) -> str:
     """Write the receipt and return its key: hashes, counts and times, no content."""
     kind = "ids"
@@ -329,4 +351,6 @@ def _write_receipt(
         "verification": proof.figures() if proof else None,
         "notes": list(outcome.notes),
     }
-    return receipts.put(session.scope, outcome.at, body, objects=session.objects)
+    return receipts.put(
+        session.scope, outcome.at, body, objects=session.objects
+    )

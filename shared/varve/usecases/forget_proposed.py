@@ -68,7 +68,9 @@ def forget_proposed(
     ids = list_chosen(statements, only)
     if not ids:
         return _close_empty(session, number, dry_run=dry_run)
-    request = ForgetRequest(selector=Selector(ids=ids), dry_run=dry_run, verify=verify)
+    request = ForgetRequest(
+        selector=Selector(ids=ids), dry_run=dry_run, verify=verify
+    )
     outcome = forget(session, request, tools, progress)
     outcome.proposals = statements
     if not dry_run and outcome.erased.complete:
@@ -76,7 +78,9 @@ def forget_proposed(
     return outcome
 
 
-def _close_empty(session: Session, number: int, *, dry_run: bool) -> ForgetOutcome:
+def _close_empty(
+    session: Session, number: int, *, dry_run: bool
+) -> ForgetOutcome:
     """Close a proposal of which memory has nothing left."""
     outcome = ForgetOutcome(f"proposal {number}", session.now, dry_run, (), 0)
     outcome.erased.complete = not dry_run

@@ -41,7 +41,9 @@ class ForgetRequest:
 
 
 def parse_selector(
-    user: str | None = None, conversation: str | None = None, ids: Sequence[str] = ()
+    user: str | None = None,
+    conversation: str | None = None,
+    ids: Sequence[str] = (),
 ) -> Selector:
     """Return a selector of exactly one of the three. Raises Rejected: names the field."""
     if isinstance(ids, str):
@@ -75,7 +77,9 @@ def parse_forget_request(
     if user or conversation or ids:
         raise Rejected("forget", ONE_SELECTOR)
     numbers = None if only is None else tuple(only)
-    return ForgetRequest(query=query, only=numbers, dry_run=dry_run, verify=verify)
+    return ForgetRequest(
+        query=query, only=numbers, dry_run=dry_run, verify=verify
+    )
 
 
 def read_forget_event(event: Any) -> tuple[Scope, ForgetRequest]:
@@ -89,7 +93,9 @@ def read_forget_event(event: Any) -> tuple[Scope, ForgetRequest]:
     _check_event_fields(event)
     scope = Scope(event["workspaceId"], event["agentId"])
     ids = event.get("ids", ())
-    selector = parse_selector(event.get("user"), event.get("conversation"), ids)
+    selector = parse_selector(
+        event.get("user"), event.get("conversation"), ids
+    )
     request = ForgetRequest(
         selector=selector,
         dry_run=event.get("dryRun", False),

@@ -19,7 +19,11 @@ from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
 from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.query import SearchRequest
-from varve.domain.search.supersession import EndedStatement, find_ended, held_until
+from varve.domain.search.supersession import (
+    EndedStatement,
+    find_ended,
+    held_until,
+)
 from varve.domain.statements.bearing import bears_on
 from varve.domain.statements.cues import asks_past
 from varve.domain.text import passages
@@ -48,7 +52,19 @@ MAX_BEARING = 6
 _BEGINNING = "0001-01-01"
 """A start of time that excludes nothing; with it, time words set no limit."""
 _FIRST_PERSON = frozenset(
-    {"i", "i'm", "i've", "me", "my", "mine", "myself", "yo", "mi", "mis", "conmigo"}
+    {
+        "i",
+        "i'm",
+        "i've",
+        "me",
+        "my",
+        "mine",
+        "myself",
+        "yo",
+        "mi",
+        "mis",
+        "conmigo",
+    }
 )
 
 
@@ -122,7 +138,10 @@ def attribute_entry(statement: ProfileEntry, zone: ZoneInfo) -> Entry:
 
 
 def gather_candidates(
-    question: ContextQuestion, statements: Sequence[ProfileEntry], *, sources: Sources
+    question: ContextQuestion,
+    statements: Sequence[ProfileEntry],
+    *,
+    sources: Sources,
 ) -> Candidates:
     """Return everything that may bear on the prompt.
 
@@ -143,7 +162,9 @@ def gather_candidates(
     triples = _select_triples(prompt, held, entities, statements)
     return Candidates(
         profile=[attribute_entry(statement, zone) for statement in statements],
-        found=[_result_entry(result, prompt, ended, zone) for result in results],
+        found=[
+            _result_entry(result, prompt, ended, zone) for result in results
+        ],
         triples=[_triple_entry(triple, zone) for triple in triples],
         passages=_select_passages(
             question.request.documents, prompt, day_of(question.now, zone)
@@ -178,7 +199,9 @@ def _find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
     return frozenset(found & {result.id for result in response.results})
 
 
-def _select_lessons(question: ContextQuestion, sources: Sources) -> list[Entry]:
+def _select_lessons(
+    question: ContextQuestion, sources: Sources
+) -> list[Entry]:
     """Return the lessons to show; if the request names a user, only that user's."""
     if not sources.most_lessons:
         return []
@@ -187,7 +210,10 @@ def _select_lessons(question: ContextQuestion, sources: Sources) -> list[Entry]:
     for memory in sources.shared:
         known += read_granted_lessons(memory, user)
     nearest = select_lessons(
-        known, sources.most_lessons, sources.embedder.embed, situation=question.prompt
+        known,
+        sources.most_lessons,
+        sources.embedder.embed,
+        situation=question.prompt,
     )
     return [_lesson_entry(lesson, question.zone) for lesson in nearest]
 
@@ -239,7 +265,9 @@ def _look_up(
     return name_agents(found, question.scope)
 
 
-def _find_names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], str]:
+def _find_names(
+    prompt: str, finder: EntityFinder | None
+) -> tuple[list[str], str]:
     """Return the names that a model finds in the prompt, and a report on the call."""
     if finder is None:
         return [], "off"
@@ -285,7 +313,11 @@ def _select_triples(
     shares = word_shares(prompt, [in_words(triple) for triple in about])
     order = sorted(
         range(len(about)),
-        key=lambda i: (-shares[i], -about[i].valid_at.timestamp(), about[i].id),
+        key=lambda i: (
+            -shares[i],
+            -about[i].valid_at.timestamp(),
+            about[i].id,
+        ),
     )
     return [about[index] for index in order[:MAX_TRIPLES]]
 
@@ -299,19 +331,26 @@ def _is_stated(triple: Triple, stated: Collection[tuple[str, str]]) -> bool:
     """Return whether a (message, value) pair states the triple's object."""
     for operation in triple.evidence:
         value = operation.object.casefold()
-        if any((message, value) in stated for message in operation.message_ids):
+        if any(
+            (message, value) in stated for message in operation.message_ids
+        ):
             return True
     return False
 
 
 def _triple_entry(triple: Triple, zone: ZoneInfo) -> Entry:
     return Entry(
-        triple_entry_id(triple), day_of(triple.valid_at, zone), in_words(triple)
+        triple_entry_id(triple),
+        day_of(triple.valid_at, zone),
+        in_words(triple),
     )
 
 
 def _result_entry(
-    result: Result, prompt: str, ended: Sequence[EndedStatement], zone: ZoneInfo
+    result: Result,
+    prompt: str,
+    ended: Sequence[EndedStatement],
+    zone: ZoneInfo,
 ) -> Entry:
     """Return a record as an entry.
 
@@ -340,7 +379,9 @@ def _excerpt(text: str, prompt: str) -> str:
     return f"{start}{pieces[best]}{end}"
 
 
-def _select_passages(documents: Iterable[str], prompt: str, today: str) -> list[Entry]:
+def _select_passages(
+    documents: Iterable[str], prompt: str, today: str
+) -> list[Entry]:
     """Return the documents' passages with most of the prompt's words.
 
     Their ids are `document-2.1` for the first passage of the second document.

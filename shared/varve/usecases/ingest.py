@@ -34,10 +34,15 @@ class IngestOutcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as JSON values, and `partlyFiltered` if there are such."""
-        accepted = {"conversations": self.conversations, "messages": self.messages}
+        accepted = {
+            "conversations": self.conversations,
+            "messages": self.messages,
+        }
         answer: dict[str, Any] = {"accepted": accepted}
         if self.partly_filtered:
-            answer["partlyFiltered"] = [one.to_dict() for one in self.partly_filtered]
+            answer["partlyFiltered"] = [
+                one.to_dict() for one in self.partly_filtered
+            ]
         return answer
 
 
@@ -46,7 +51,9 @@ def read_event(event: object) -> list[Conversation]:
 
     Raises Rejected: names the first faulty field of the first faulty conversation.
     """
-    several = event.get("conversations") if isinstance(event, Mapping) else event
+    several = (
+        event.get("conversations") if isinstance(event, Mapping) else event
+    )
     if not isinstance(several, list):
         return [parse_conversation(event)]
     if not several:
@@ -75,7 +82,9 @@ def parse_conversations(given: object, scope: Scope) -> list[Conversation]:
 
 
 @doing("ingest")
-def ingest(session: Session, conversations: Sequence[Conversation]) -> IngestOutcome:
+def ingest(
+    session: Session, conversations: Sequence[Conversation]
+) -> IngestOutcome:
     """Accept an agent's conversations: when this returns, all are on the ingest queue.
 
     A long one travels in several parts, in order, so that no run of the extractor takes
@@ -110,12 +119,18 @@ def _ingest(given: Sequence[tuple[Session, Conversation]]) -> IngestOutcome:
         partly += filtered.partly
         messages += len(filtered.conversation.messages)
         for part in _parts(filtered.conversation, session.now):
-            send_ingest(part, queue=session.queues.ingest, objects=session.objects)
+            send_ingest(
+                part, queue=session.queues.ingest, objects=session.objects
+            )
             sent.append(part.correlation_id)
-    return IngestOutcome(len(private), messages, len(sent), tuple(sent), tuple(partly))
+    return IngestOutcome(
+        len(private), messages, len(sent), tuple(sent), tuple(partly)
+    )
 
 
-def _parts(conversation: Conversation, now: datetime) -> Iterator[IngestMessage]:
+def _parts(
+    conversation: Conversation, now: datetime
+) -> Iterator[IngestMessage]:
     messages = conversation.messages
     for start, end in _cuts(messages):
         piece: list[Message] = messages[start:end]

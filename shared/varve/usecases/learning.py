@@ -87,13 +87,19 @@ def understand(
     return Learnt(facts, operations, entries, len(extraction.operations))
 
 
-def send_learnt(session: Session, learnt: Learnt, message: IngestMessage) -> None:
+def send_learnt(
+    session: Session, learnt: Learnt, message: IngestMessage
+) -> None:
     """Send facts, operations and entries to the writer. Raises Retryable."""
     send_facts_and_turns(session, learnt.facts, message)
     if learnt.operations:
         operations = tuple(learnt.operations)
-        triples = WriteTriples(session.scope, operations, message.correlation_id)
-        send_triples(triples, queue=session.queues.write, objects=session.objects)
+        triples = WriteTriples(
+            session.scope, operations, message.correlation_id
+        )
+        send_triples(
+            triples, queue=session.queues.write, objects=session.objects
+        )
     _send_profiles(session, learnt.entries, message)
 
 
@@ -115,7 +121,9 @@ def send_facts_and_turns(
         correlation_id=message.correlation_id,
     )
     for piece in records_in_bounds(whole):
-        send_records(piece, queue=session.queues.write, objects=session.objects)
+        send_records(
+            piece, queue=session.queues.write, objects=session.objects
+        )
 
 
 def spoken_in(
@@ -145,13 +153,17 @@ def _context(message: IngestMessage, first: Said) -> list[Utterance]:
     spoken: Iterator[Utterance | None] = (
         _utterance(one, one.timestamp or start, owners, names) for one in known
     )
-    return [utterance for utterance in spoken if utterance][-CONTEXT_UTTERANCES:]
+    return [utterance for utterance in spoken if utterance][
+        -CONTEXT_UTTERANCES:
+    ]
 
 
 def _names(message: IngestMessage) -> frozenset[str]:
     """Return the speakers that the texts of messages without a name introduce."""
     every = (*message.context, *message.conversation.messages)
-    return speakers(m.text for m in every if m.role in SPOKEN and m.name is None)
+    return speakers(
+        m.text for m in every if m.role in SPOKEN and m.name is None
+    )
 
 
 def owners_of(message: IngestMessage) -> Owners:
@@ -159,7 +171,9 @@ def owners_of(message: IngestMessage) -> Owners:
     user_id = message.conversation.user_id
     known = (*message.context, *message.conversation.messages)
     owners = owner_of_each((one.role, one.user_id, user_id) for one in known)
-    return {str(one.id): owner for one, owner in zip(known, owners, strict=True)}
+    return {
+        str(one.id): owner for one, owner in zip(known, owners, strict=True)
+    }
 
 
 def _utterance(
@@ -175,7 +189,9 @@ def _utterance(
     user_id = owners[str(message.id)]
     name, words = introduction(text)
     if message.name is None and name in names:
-        return Utterance(str(message.id), message.role, name, words, at, user_id)
+        return Utterance(
+            str(message.id), message.role, name, words, at, user_id
+        )
     own_name = user_id if message.role == "user" else None
     speaker = message.name or own_name or message.role.capitalize()
     return Utterance(str(message.id), message.role, speaker, text, at, user_id)
@@ -189,7 +205,9 @@ def _fact_record(
     last = max(sources, key=lambda said: said.at)
     conversation = message.conversation
     return Record(
-        id=fact_id(conversation.conversation_id, fact.message_ids, fact.content),
+        id=fact_id(
+            conversation.conversation_id, fact.message_ids, fact.content
+        ),
         memory_type=MemoryType.FACT,
         content=fact.content,
         period=working_day(last.at, session.zone),
@@ -216,5 +234,9 @@ def _send_profiles(
     """Send users' statements about themselves, one queue message for each user."""
     for user_id in sorted({entry.user_id for entry in entries}):
         own = tuple(entry for entry in entries if entry.user_id == user_id)
-        profile = WriteProfile(session.scope, user_id, own, message.correlation_id)
-        send_profile(profile, queue=session.queues.write, objects=session.objects)
+        profile = WriteProfile(
+            session.scope, user_id, own, message.correlation_id
+        )
+        send_profile(
+            profile, queue=session.queues.write, objects=session.objects
+        )

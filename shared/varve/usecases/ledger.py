@@ -63,7 +63,9 @@ class Ledger:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
-    def mark(self, scope: Scope, periods: Iterable[Period], *written: str) -> None:
+    def mark(
+        self, scope: Scope, periods: Iterable[Period], *written: str
+    ) -> None:
         """Put the marks that `build_marks` returns, without a version."""
         self.change(build_marks(scope, periods, *written))
 
@@ -73,13 +75,18 @@ class Ledger:
         One request per 1,000 periods.
         """
         folder = marks_folder(scope, grain) if scope else f"{DUE}/{grain}"
-        return [Period.parse(label, grain) for label in self._objects.folders(folder)]
+        return [
+            Period.parse(label, grain)
+            for label in self._objects.folders(folder)
+        ]
 
     def waiting(self) -> list[Scope]:
         """List the agents whose words wait for the model: one request per 1,000 marks."""
         return waiting_agents(self._objects)
 
-    def due_in(self, period: Period, scope: Scope | None = None) -> Iterator[Due]:
+    def due_in(
+        self, period: Period, scope: Scope | None = None
+    ) -> Iterator[Due]:
         """Yield the agents for which one period is due, or one of them, in order.
 
         One request per 1,000 marks.
@@ -100,14 +107,20 @@ class Ledger:
 
     def _list_due(self, scope: Scope, folder: str) -> Iterator[Due]:
         keys = (info.key.split("/") for info in self._objects.list(folder))
-        for (grain, label), marks in groupby(keys, key=lambda parts: parts[4:6]):
+        for (grain, label), marks in groupby(
+            keys, key=lambda parts: parts[4:6]
+        ):
             period = Period.parse(label, Grain(grain))
-            due_keys = tuple(due_key(scope, period, parts[6]) for parts in marks)
+            due_keys = tuple(
+                due_key(scope, period, parts[6]) for parts in marks
+            )
             yield Due(scope, period, due_keys)
 
     def marks(self, scope: Scope, period: Period) -> tuple[str, ...]:
         """Return the due keys of one agent's period, also those with one half only."""
-        own = self._objects.list(f"{marks_folder(scope, period.grain)}/{period.label}")
+        own = self._objects.list(
+            f"{marks_folder(scope, period.grain)}/{period.label}"
+        )
         planned = self._objects.list(f"{due_folder(period)}/{scope}")
         tokens = {info.key.rpartition("/")[2] for info in chain(own, planned)}
         return tuple(due_key(scope, period, token) for token in sorted(tokens))
@@ -135,7 +148,9 @@ class Ledger:
         if new or old:
             self._objects.exchange(new, old)
 
-    def fail(self, scope: Scope, period: Period, reason: str, now: datetime) -> Failure:
+    def fail(
+        self, scope: Scope, period: Period, reason: str, now: datetime
+    ) -> Failure:
         """Record one more failure; the wait doubles from an hour to a day."""
         known = self.failure(scope, period)
         attempts = known.attempts + 1 if known else 1
@@ -197,7 +212,9 @@ class Ledger:
 
     def note_lessons(self, scope: Scope, at: datetime) -> None:
         """Note that an agent's lessons are to be reviewed from the month of `at` on."""
-        self.change(LedgerChanges(expiries=(lessons_key(month_of(at), scope),)))
+        self.change(
+            LedgerChanges(expiries=(lessons_key(month_of(at), scope),))
+        )
 
     def lessons_due(self, now: datetime) -> dict[Scope, tuple[str, ...]]:
         """Return the agents whose lessons are to be reviewed, with the months of the notes."""
@@ -215,7 +232,9 @@ class Ledger:
 
     def standing(self, notes: Sequence[str]) -> tuple[str, ...]:
         """Return those of the notes that still exist."""
-        return tuple(note for note in notes if self._objects.get(note) is not None)
+        return tuple(
+            note for note in notes if self._objects.get(note) is not None
+        )
 
 
 def build_marks(
@@ -246,7 +265,9 @@ def _decode_failure(stored: StoredObject) -> Failure:
 
     A nightly run reads the failures of all agents. A damaged one must not stop it.
     """
-    with suppress(AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    with suppress(
+        AttributeError, LookupError, RecursionError, TypeError, ValueError
+    ):
         body = json.loads(stored.data)
         next_try = parse_instant(body["nextTry"])
         return Failure(int(body["attempts"]), str(body["reason"]), next_try)

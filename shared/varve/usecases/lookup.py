@@ -56,7 +56,9 @@ class Lookup:
         own = Stock(self.scope, self.reader, self.embedder, metadata=metadata)
         stocks = [own]
         for one in self.shared:
-            stock = Stock(one.scope, one.reader, self.embedder, one.grant, metadata)
+            stock = Stock(
+                one.scope, one.reader, self.embedder, one.grant, metadata
+            )
             stocks.append(stock)
         return stocks
 
@@ -91,10 +93,14 @@ class Running:
         where = replace(way.where, since=way.since, until=way.until)
         chosen = list(grains)
         return any(
-            stock.count(grain, where) for stock in self.stocks for grain in chosen
+            stock.count(grain, where)
+            for stock in self.stocks
+            for grain in chosen
         )
 
-    def find_newest(self, grains: Sequence[Grain], present: datetime) -> datetime:
+    def find_newest(
+        self, grains: Sequence[Grain], present: datetime
+    ) -> datetime:
         """Return the newest event time, at most `present`; without records `present`."""
         found = [stock.find_newest(grains) for stock in self.stocks]
         newest = [moment(time) for time in found if time is not None]

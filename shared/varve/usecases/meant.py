@@ -29,7 +29,9 @@ def find_meant(
 
     The triples are read only for `about`, whose name may be an alias or a first name.
     """
-    groups = [tuple(group) for group in (request.people, request.topics) if group]
+    groups = [
+        tuple(group) for group in (request.people, request.topics) if group
+    ]
     if request.about is None:
         return Meant(tuple(groups))
     known = KnownNames(fold_of_user(triples(), request.user_id))
@@ -42,7 +44,9 @@ def find_meant(
     return Meant((tuple(dict.fromkeys(phrases)), *groups))
 
 
-def ask_which(request: SearchRequest, candidates: Sequence[str]) -> SearchResponse:
+def ask_which(
+    request: SearchRequest, candidates: Sequence[str]
+) -> SearchResponse:
     """Return an empty answer whose hint lists the candidates."""
     names = ", ".join(candidates[:MAX_CANDIDATES])
     searched: dict[str, Any] = {

@@ -60,7 +60,9 @@ def find_origins(
     return origins
 
 
-def _index_by_message(known: Iterable[Triple]) -> dict[MessageKey, list[Triple]]:
+def _index_by_message(
+    known: Iterable[Triple],
+) -> dict[MessageKey, list[Triple]]:
     found: dict[MessageKey, list[Triple]] = {}
     for triple in known:
         for message in _get_messages(triple):
@@ -74,7 +76,9 @@ def _get_messages(triple: Triple) -> frozenset[MessageKey]:
     for operation in triple.evidence:
         if operation.op is Op.DELETE:
             continue
-        if normalized(operation.object) == normalized(triple.evidence[0].object):
+        if normalized(operation.object) == normalized(
+            triple.evidence[0].object
+        ):
             messages.update(
                 (operation.conversation_id, m) for m in operation.message_ids
             )
@@ -85,7 +89,8 @@ def _profile_origin(
     statement: ProfileEntry, by_message: Mapping[MessageKey, Sequence[Triple]]
 ) -> Origin:
     messages = frozenset(
-        (statement.conversation_id, message) for message in statement.message_ids
+        (statement.conversation_id, message)
+        for message in statement.message_ids
     )
     stated = [
         triple.id
@@ -107,7 +112,9 @@ def _result_origin(
     if result.memory_type == MemoryType.SUMMARY:
         also_in = tuple(result.also_in)
         return Origin(result.content, user=result.user_id, also_in=also_in)
-    messages = frozenset((result.conversation_id, id_) for id_ in result.source_ids)
+    messages = frozenset(
+        (result.conversation_id, id_) for id_ in result.source_ids
+    )
     stated: set[str] = set()
     for message in messages:
         for triple in by_message.get(message, ()):

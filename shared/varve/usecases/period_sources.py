@@ -51,7 +51,8 @@ class PeriodSources:
         if len(self.priors) > 1:
             return True
         return any(
-            known.get(source.id) != source.fingerprint for source in self.sources
+            known.get(source.id) != source.fingerprint
+            for source in self.sources
         )
 
     @property
@@ -114,7 +115,9 @@ class PeriodReader:
         """
         below: list[Record] = []
         for child in period.children():
-            below += self.reader.in_period(self.scope, child.grain, child.label, since)
+            below += self.reader.in_period(
+                self.scope, child.grain, child.label, since
+            )
         priors = self.reader.in_period(self.scope, period.grain, period.label)
         piles: dict[str | None, _Pile] = {}
         replaced: list[str] = []
@@ -128,7 +131,9 @@ class PeriodReader:
         ]
         for one in users:
             if one.changed:
-                replaced += [prior.id for prior in one.priors if prior.id != one.id]
+                replaced += [
+                    prior.id for prior in one.priors if prior.id != one.id
+                ]
         return PeriodUsers(tuple(users), tuple(replaced), bool(priors))
 
     def _sort_by_user(
@@ -138,7 +143,9 @@ class PeriodReader:
         piles: dict[str | None, _Pile] = {}
         for record in below:
             if not self._take_apart(record, period.grain.child, (), piles):
-                piles.setdefault(record.user_id, _Pile()).records.append(record)
+                piles.setdefault(record.user_id, _Pile()).records.append(
+                    record
+                )
         replaced: list[str] = []
         for prior in priors:
             if self._take_apart(prior, period.grain, below, piles):
@@ -146,7 +153,9 @@ class PeriodReader:
             else:
                 piles.setdefault(prior.user_id, _Pile()).priors.append(prior)
         found = {
-            user: pile for user, pile in piles.items() if pile.records or pile.words
+            user: pile
+            for user, pile in piles.items()
+            if pile.records or pile.words
         }
         return found, replaced
 
@@ -168,7 +177,9 @@ class PeriodReader:
             Period(grain, record.period)
         ):
             return False
-        recalled = recall_users(self.scope, record, grain, below, objects=self.objects)
+        recalled = recall_users(
+            self.scope, record, grain, below, objects=self.objects
+        )
         if not recalled:
             return False
         for user_id, (words, facts) in recalled.items():
@@ -187,7 +198,9 @@ class PeriodReader:
         if lost:
             for prior in pile.priors:
                 facts += key_facts_from_json(prior.key_facts)
-        sources = {one.id: one for one in (*pile.words, *map(source_of, pile.records))}
+        sources = {
+            one.id: one for one in (*pile.words, *map(source_of, pile.records))
+        }
         return PeriodSources(
             id=self._id(period, user_id),
             user_id=user_id,
@@ -245,7 +258,9 @@ def known_sources(priors: Iterable[Record]) -> Mapping[str, str]:
     """Return the fingerprints of the summaries' sources by id."""
     known: dict[str, str] = {}
     for prior in priors:
-        known.update(zip(prior.source_ids, prior.source_fingerprints, strict=True))
+        known.update(
+            zip(prior.source_ids, prior.source_fingerprints, strict=True)
+        )
     return known
 
 
@@ -254,7 +269,9 @@ def source_of(record: Record) -> Source:
     is_summary = record.memory_type is MemoryType.SUMMARY
     text = record.content
     if is_summary:
-        text = text.partition(KEY_FACTS_HEADING)[0].partition(RECURRING_HEADING)[0]
+        text = text.partition(KEY_FACTS_HEADING)[0].partition(
+            RECURRING_HEADING
+        )[0]
     return Source(
         id=record.id,
         memory_type=record.memory_type,

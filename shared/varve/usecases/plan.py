@@ -75,7 +75,9 @@ class PassOutcome:
 
 
 @doing("plan")
-def plan_summaries(planner: Planner, grain: Grain, now: datetime) -> PassOutcome:
+def plan_summaries(
+    planner: Planner, grain: Grain, now: datetime
+) -> PassOutcome:
     """Put the grain's due periods of all agents on the work queue. Raises Retryable."""
     read_config = cache(partial(_config_or_default, planner))
     found = find_due(grain, now, ledger=planner.ledger, config=read_config)
@@ -90,7 +92,9 @@ def plan_cleanup(planner: Planner, now: datetime) -> PassOutcome:
     """Put the agents of which something has expired on the work queue. Raises Retryable."""
     expired = planner.ledger.expiring(now)
     for scope, notes in islice(expired.items(), MAX_AGENTS_PER_PASS):
-        send_cleaning(CleanAgent(scope, notes[:MAX_NOTES], now), queue=planner.queue)
+        send_cleaning(
+            CleanAgent(scope, notes[:MAX_NOTES], now), queue=planner.queue
+        )
     return _count(len(expired))
 
 
@@ -145,7 +149,9 @@ def find_due(
     has not come.
     """
     over = [
-        period for period in ledger.marked(grain, scope) if _may_be_closed(period, now)
+        period
+        for period in ledger.marked(grain, scope)
+        if _may_be_closed(period, now)
     ]
     ready: list[Due] = []
     for period in over:
@@ -154,11 +160,17 @@ def find_due(
                 ready.append(due)
     children = _Children(grain, ledger, scope)
     free = [due for due in ready if not children.hold_up(due)]
-    return DuePeriods(tuple(free[:most]), len(free[most:]), len(ready) - len(free))
+    return DuePeriods(
+        tuple(free[:most]), len(free[most:]), len(ready) - len(free)
+    )
 
 
 def _tried(
-    period: Period, now: datetime, ledger: Ledger, scope: Scope | None, retry_now: bool
+    period: Period,
+    now: datetime,
+    ledger: Ledger,
+    scope: Scope | None,
+    retry_now: bool,
 ) -> Iterator[Due]:
     """Yield the agents whose period is due, and not waiting for its next try."""
     failures = {} if retry_now else ledger.failures(period, scope)
@@ -179,7 +191,9 @@ class _Children:
     A pass lists the grain below once, and once each of its periods that is waited for.
     """
 
-    def __init__(self, grain: Grain, ledger: Ledger, scope: Scope | None) -> None:
+    def __init__(
+        self, grain: Grain, ledger: Ledger, scope: Scope | None
+    ) -> None:
         self._child = grain.child or Grain.WORKING
         self._ledger = ledger
         self._scope = scope
@@ -188,8 +202,12 @@ class _Children:
     def hold_up(self, due: Due) -> bool:
         if self._child is Grain.WORKING:
             return False
-        marked = [child for child in due.period.children() if child in self._marked]
-        return any(due.scope in self._unready_scopes(child) for child in marked)
+        marked = [
+            child for child in due.period.children() if child in self._marked
+        ]
+        return any(
+            due.scope in self._unready_scopes(child) for child in marked
+        )
 
     @cached_property
     def _marked(self) -> frozenset[Period]:
@@ -197,7 +215,9 @@ class _Children:
 
     def _unready_scopes(self, child: Period) -> frozenset[Scope]:
         if child not in self._unready:
-            unready = {due.scope for due in self._ledger.due_in(child, self._scope)}
+            unready = {
+                due.scope for due in self._ledger.due_in(child, self._scope)
+            }
             failures = self._ledger.failures(child, self._scope)
             for scope, failure in failures.items():
                 if failure.given_up:

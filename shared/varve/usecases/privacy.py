@@ -4,7 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from varve.domain.allowance import MAX_SECONDS, Allowance, FilterLimit, PartlyFiltered
+from varve.domain.allowance import (
+    MAX_SECONDS,
+    Allowance,
+    FilterLimit,
+    PartlyFiltered,
+)
 from varve.domain.conversation import Conversation, reword
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Batch, Extraction, Fact
@@ -127,13 +132,19 @@ class Privacy:
         partly: list[PartlyFiltered] = []
         for place, allowance in allowances.items():
             for limit in allowance.reached:
-                one = PartlyFiltered(conversation.conversation_id, place, limit)
+                one = PartlyFiltered(
+                    conversation.conversation_id, place, limit
+                )
                 partly.append(one)
         return Filtered(filtered, tuple(partly))
 
     def _filter(self, allowance: Allowance, text: str) -> str:
         found = self._detect(text, allowance)
-        return replace_detections(text, found, self._replacement) if found else text
+        return (
+            replace_detections(text, found, self._replacement)
+            if found
+            else text
+        )
 
     def _detect(self, text: str, allowance: Allowance) -> list[Detection]:
         """Return the detections of all kinds that have a mode."""
@@ -145,7 +156,10 @@ class Privacy:
         return found
 
     def _replacement(self, finding: Detection) -> str:
-        if self._modes[finding.kind] is Mode.PSEUDONYM and self._pseudonym is not None:
+        if (
+            self._modes[finding.kind] is Mode.PSEUDONYM
+            and self._pseudonym is not None
+        ):
             return self._pseudonym(finding.kind, finding.canonical)
         return placeholder(finding.kind)
 
@@ -221,8 +235,12 @@ class PrivateExtractor:
         def filter_name(text: str) -> str:
             return self._filter_name(text, names)
 
-        operations = [filter_operation(o, filter_name) for o in extraction.operations]
-        return Extraction(tuple(facts.values()), tuple(dict.fromkeys(operations)))
+        operations = [
+            filter_operation(o, filter_name) for o in extraction.operations
+        ]
+        return Extraction(
+            tuple(facts.values()), tuple(dict.fromkeys(operations))
+        )
 
     def _filter_fact(self, fact: Fact, names: set[str]) -> Fact:
         return replace(
@@ -250,7 +268,9 @@ class PrivateLLM:
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
         """Return the filtered answer. Raises what the inner model and the filter raise."""
         answer = self._inner.complete(system, user, reply)
-        return reply.model_validate(map_strings(answer.model_dump(), self._privacy))
+        return reply.model_validate(
+            map_strings(answer.model_dump(), self._privacy)
+        )
 
 
 class PrivateSummarizer:
@@ -269,7 +289,8 @@ class PrivateSummarizer:
         """Return the filtered summary. Raises what the inner one and the filter raise."""
         # The sources may have been stored before the workspace set up its privacy.
         sources = tuple(
-            replace(source, text=self._privacy(source.text)) for source in task.sources
+            replace(source, text=self._privacy(source.text))
+            for source in task.sources
         )
         summary = self._inner.summarize(replace(task, sources=sources))
         return Summary(

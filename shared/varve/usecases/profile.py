@@ -26,7 +26,9 @@ MAX_KEYS = 100
 
 
 @doing("profile")
-def read_profile(session: Session, user_id: str | None = None) -> dict[str, Any]:
+def read_profile(
+    session: Session, user_id: str | None = None
+) -> dict[str, Any]:
     """Return a user's attributes that hold now and every statement, as JSON values.
 
     Without an id: those of messages without a user. Raises Rejected: invalid user id.

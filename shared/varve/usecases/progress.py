@@ -16,7 +16,9 @@ def no_progress(step: str, done: int, total: int) -> None:
 class StepCounter:
     """Counts the work of one step of a run, and reports it."""
 
-    def __init__(self, name: str, total: int, progress: Progress = no_progress) -> None:
+    def __init__(
+        self, name: str, total: int, progress: Progress = no_progress
+    ) -> None:
         self._name = name
         self._total = total
         self._progress = progress

@@ -83,7 +83,9 @@ def propose(
     return _fold(_weigh(session, query, found))
 
 
-def choose(proposals: Sequence[Proposal], only: Sequence[int] | None) -> list[Proposal]:
+def choose(
+    proposals: Sequence[Proposal], only: Sequence[int] | None
+) -> list[Proposal]:
     """Return the proposals with these numbers, from 1; with None all that can be erased.
 
     Raises Rejected: there is no such number, or it names nothing that can be erased.
@@ -93,10 +95,14 @@ def choose(proposals: Sequence[Proposal], only: Sequence[int] | None) -> list[Pr
     chosen = []
     for number in only:
         if not 1 <= number <= len(proposals):
-            raise Rejected("only", f"{number} is not from 1 to {len(proposals)}")
+            raise Rejected(
+                "only", f"{number} is not from 1 to {len(proposals)}"
+            )
         one = proposals[number - 1]
         if not one.erases:
-            raise Rejected("only", f"{number} has no message left; forget its user")
+            raise Rejected(
+                "only", f"{number} has no message left; forget its user"
+            )
         chosen.append(one)
     return chosen
 
@@ -111,7 +117,9 @@ def list_chosen(
     return tuple(ids)
 
 
-def _weigh(session: Session, query: str, found: Sequence[Proposal]) -> list[Proposal]:
+def _weigh(
+    session: Session, query: str, found: Sequence[Proposal]
+) -> list[Proposal]:
     """Return the proposals that are likely enough: by words, else by meaning."""
     shares = [word_likeness(query, one.content) for one in found]
     near = [at for at, share in enumerate(shares) if share >= WORTH_EMBEDDING]
@@ -138,7 +146,9 @@ def _fold(likely: Iterable[Proposal]) -> list[Proposal]:
             erases = dict.fromkeys([*first.erases, *one.erases])
             also_in = dict.fromkeys([*first.also_in, one.id])
             also_in.pop(first.id, None)
-            shown[place] = replace(first, erases=tuple(erases), also_in=tuple(also_in))
+            shown[place] = replace(
+                first, erases=tuple(erases), also_in=tuple(also_in)
+            )
         else:
             place = len(shown)
             shown.append(one)
@@ -187,8 +197,12 @@ def _users(*ids: str | None) -> frozenset[str]:
     return frozenset(id_ for id_ in ids if id_ is not None)
 
 
-def _of_entry(entry: ProfileEntry, by_message: dict[MessageKey, list[str]]) -> Proposal:
-    keys = frozenset((entry.conversation_id or "", id_) for id_ in entry.message_ids)
+def _of_entry(
+    entry: ProfileEntry, by_message: dict[MessageKey, list[str]]
+) -> Proposal:
+    keys = frozenset(
+        (entry.conversation_id or "", id_) for id_ in entry.message_ids
+    )
     return Proposal(
         id=entry.id,
         memory_type="profile",
@@ -201,7 +215,9 @@ def _of_entry(entry: ProfileEntry, by_message: dict[MessageKey, list[str]]) -> P
 
 
 def _of_record(record: Record) -> Proposal:
-    keys = frozenset((record.conversation_id or "", id_) for id_ in record.source_ids)
+    keys = frozenset(
+        (record.conversation_id or "", id_) for id_ in record.source_ids
+    )
     return Proposal(
         id=record.id,
         memory_type=str(record.memory_type),
@@ -231,7 +247,9 @@ def _of_summary(
 ) -> Iterator[Proposal]:
     """Yield the key facts of a summary, which outlast their records and messages."""
     for fact in key_facts_from_json(summary.key_facts):
-        keys = frozenset((fact.conversation_id or "", id_) for id_ in fact.message_ids)
+        keys = frozenset(
+            (fact.conversation_id or "", id_) for id_ in fact.message_ids
+        )
         yield Proposal(
             id=fact.id,
             memory_type="fact",
@@ -243,13 +261,16 @@ def _of_summary(
         )
 
 
-def _of_triple(triple: Triple, by_message: dict[MessageKey, list[str]]) -> Proposal:
+def _of_triple(
+    triple: Triple, by_message: dict[MessageKey, list[str]]
+) -> Proposal:
     keys: set[MessageKey] = set()
     users = _users(*(one.user_id for one in triple.evidence))
     for operation in triple.evidence:
         if operation.op is not Op.DELETE:
             keys.update(
-                (operation.conversation_id, id_) for id_ in operation.message_ids
+                (operation.conversation_id, id_)
+                for id_ in operation.message_ids
             )
     return Proposal(
         id=f"triple-{triple.id}",

@@ -44,7 +44,9 @@ class ModelExtractor:
         if not any(utterance.text.strip() for utterance in batch.utterances):
             return Extraction()
         system = prompt.system_text(self._instructions)
-        reply = self._llm.complete(system, prompt.user_text(batch), ExtractReply)
+        reply = self._llm.complete(
+            system, prompt.user_text(batch), ExtractReply
+        )
         return _ReplyReader(batch).read(reply)
 
 
@@ -53,7 +55,9 @@ class _ReplyReader:
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
-        self._context_ids = {utterance.message_id for utterance in batch.context}
+        self._context_ids = {
+            utterance.message_id for utterance in batch.context
+        }
 
     def read(self, reply: ExtractReply) -> Extraction:
         facts: dict[str, Fact] = {}
@@ -62,7 +66,9 @@ class _ReplyReader:
             id_ = fact_id(conversation_id, fact.message_ids, fact.content)
             facts.setdefault(id_, fact)
         operations = filter(None, map(self._operation, reply.triples))
-        return Extraction(tuple(facts.values()), tuple(dict.fromkeys(operations)))
+        return Extraction(
+            tuple(facts.values()), tuple(dict.fromkeys(operations))
+        )
 
     def _fact(self, raw: ReplyFact) -> Fact | None:
         content = raw.content.strip()
@@ -108,12 +114,22 @@ class _ReplyReader:
         Ids of the context give nothing: its messages belong to an earlier batch.
         """
         utterances = self._batch.utterances
-        cited = [utterance for utterance in utterances if utterance.message_id in ids]
-        if not cited and self._context_ids.isdisjoint(ids) and len(utterances) == 1:
+        cited = [
+            utterance
+            for utterance in utterances
+            if utterance.message_id in ids
+        ]
+        if (
+            not cited
+            and self._context_ids.isdisjoint(ids)
+            and len(utterances) == 1
+        ):
             return list(utterances)
         return cited
 
-    def _event_time(self, text: str | None, cited: Sequence[Utterance]) -> datetime:
+    def _event_time(
+        self, text: str | None, cited: Sequence[Utterance]
+    ) -> datetime:
         parsed = parse_event_time(text, self._batch.zone) if text else None
         return parsed or max(utterance.said_at for utterance in cited)
 
@@ -150,7 +166,9 @@ def _ids(cited: Sequence[Utterance]) -> tuple[str, ...]:
 
 def _user_of(cited: Sequence[Utterance]) -> str | None:
     """Return the user of the first cited user message, else of any cited message."""
-    for utterance in sorted(cited, key=lambda utterance: utterance.role != "user"):
+    for utterance in sorted(
+        cited, key=lambda utterance: utterance.role != "user"
+    ):
         if utterance.user_id:
             return utterance.user_id
     return None
@@ -191,23 +209,35 @@ class CheckpointedExtractor:
             objects=self._objects,
         )
 
-    def _checkpoint(self, batch: Batch, extraction: Extraction) -> dict[str, object]:
+    def _checkpoint(
+        self, batch: Batch, extraction: Extraction
+    ) -> dict[str, object]:
         """Return the extraction as JSON values, with the ids by which an erasure finds it."""
         return {
             "extractor": self.name,
             "conversationId": batch.conversation_id,
             "messageIds": list(_ids(batch.utterances)),
-            "userIds": sorted({u.user_id for u in batch.utterances if u.user_id}),
+            "userIds": sorted(
+                {u.user_id for u in batch.utterances if u.user_id}
+            ),
             "facts": [_fact_as_json(fact) for fact in extraction.facts],
             "operations": [
-                operation_as_json(operation) for operation in extraction.operations
+                operation_as_json(operation)
+                for operation in extraction.operations
             ],
         }
 
     def _key(self, batch: Batch) -> str:
         """Return a key of the extractor and the messages, without arrival and context."""
         said = [
-            [u.message_id, u.role, u.speaker, u.text, iso(u.said_at), u.user_id or ""]
+            [
+                u.message_id,
+                u.role,
+                u.speaker,
+                u.text,
+                iso(u.said_at),
+                u.user_id or "",
+            ]
             for u in batch.utterances
         ]
         content = json.dumps(

@@ -7,7 +7,12 @@ from datetime import timedelta
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.listing import ListPlace, ListRequest, RecordPage, StoredRecord
+from varve.domain.listing import (
+    ListPlace,
+    ListRequest,
+    RecordPage,
+    StoredRecord,
+)
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import Filter, window
 from varve.domain.validation import valid_text
@@ -19,7 +24,9 @@ LAST_TURNS = 6
 """How many turns tell what a conversation was about when it ended."""
 
 
-def find_record(reader: MemoryReader, scope: Scope, id_: str) -> tuple[Grain, Record]:
+def find_record(
+    reader: MemoryReader, scope: Scope, id_: str
+) -> tuple[Grain, Record]:
     """Return a record with its grain. Raises Rejected: there is none of this id."""
     found = _look_up(reader, scope, id_)
     if found is None:
@@ -53,14 +60,18 @@ def list_records(session: Session, request: ListRequest) -> RecordPage:
     Raises Rejected: the limits leave no time; Retryable.
     """
     found = _read_after(session, request, _build_filter(session, request))
-    page = tuple(StoredRecord.of(one, request.grain) for one in found[: request.limit])
+    page = tuple(
+        StoredRecord.of(one, request.grain) for one in found[: request.limit]
+    )
     following = None
     if len(found) > request.limit:
         following = str(ListPlace.of(found[request.limit - 1]))
     return RecordPage(records=page, next=following)
 
 
-def read_all_records(session: Session, request: ListRequest) -> Iterator[StoredRecord]:
+def read_all_records(
+    session: Session, request: ListRequest
+) -> Iterator[StoredRecord]:
     """Yield every record of a list, whatever its length."""
     while True:
         page = list_records(session, request)
@@ -101,7 +112,9 @@ def read_last_words(
     if last:
         return "\n".join(turn.content for turn in reversed(last))
     for grain in SUMMARY_GRAINS:
-        newest = session.records.browse(session.scope, grain, where=where, limit=1)
+        newest = session.records.browse(
+            session.scope, grain, where=where, limit=1
+        )
         if newest:
             return newest[0].content
     return ""
@@ -112,7 +125,9 @@ def _newest_period_first(period: Period) -> tuple[int, int]:
     return -first.toordinal(), last.toordinal()
 
 
-def _read_after(session: Session, request: ListRequest, where: Filter) -> list[Record]:
+def _read_after(
+    session: Session, request: ListRequest, where: Filter
+) -> list[Record]:
     """Return up to one record more than a page has."""
     wanted = request.limit + 1
     limit = wanted

@@ -22,14 +22,18 @@ from varve.usecases.erasure import receipts
 from varve.usecases.session import Session
 
 
-def report(session: Session, month: str, open_stage: OpenStage) -> MonthlyReport:
+def report(
+    session: Session, month: str, open_stage: OpenStage
+) -> MonthlyReport:
     """Report a calendar month of the session's workspace, in its time zone.
 
     The session must be the owner's. Raises Rejected: `month` is not like `2026-10`;
     Retryable.
     """
     start, end = _find_bounds(session, month)
-    found = query_workspace(session, build_query(start, end), open_stage, QueryLimits())
+    found = query_workspace(
+        session, build_query(start, end), open_stage, QueryLimits()
+    )
     figures: dict[str, dict[str, int]] = {}
     for agent, measure, number in found.rows:
         figures.setdefault(agent, dict.fromkeys(MEASURES, 0))[measure] = number
@@ -47,7 +51,9 @@ def _find_bounds(session: Session, month: str) -> tuple[datetime, datetime]:
         first = date.fromisoformat(f"{month}-01")
         after = date(first.year + first.month // 12, first.month % 12 + 1, 1)
     except ValueError as error:
-        raise Rejected("month", f"{month[:40]!r} is not like 2026-10") from error
+        raise Rejected(
+            "month", f"{month[:40]!r} is not like 2026-10"
+        ) from error
     return start_of_day(first, session.zone), start_of_day(after, session.zone)
 
 
@@ -56,4 +62,6 @@ def _find_erasures(session: Session, month: str) -> Iterator[Erasure]:
     for agent in list_agent_names(session):
         scope = Scope(workspace, agent)
         for one in receipts.of_month(scope, month, objects=session.objects):
-            yield Erasure(agent, one["receipt"], one["complete"], one["proved"])
+            yield Erasure(
+                agent, one["receipt"], one["complete"], one["proved"]
+            )

@@ -23,7 +23,11 @@ from varve.domain.search.ranking import Ranked, lane_weight
 from varve.domain.search.results import Browsed, fit_to_limits, ranked_result
 from varve.domain.search.routing import Route, route
 from varve.domain.search.strategies import BALANCED, CURRENT, with_half_life
-from varve.domain.search.supersession import demote_ended, drop_corrected, find_ended
+from varve.domain.search.supersession import (
+    demote_ended,
+    drop_corrected,
+    find_ended,
+)
 from varve.domain.statements.cues import asks_past
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
@@ -31,7 +35,11 @@ from varve.usecases.experience.search import with_experience
 from varve.usecases.find import Wanted, find, rerank
 from varve.usecases.lookup import Browsing, Lanes, Lookup, Running
 from varve.usecases.meant import ask_which, find_meant
-from varve.usecases.search_hints import explain_empty, explain_finer, explain_outside
+from varve.usecases.search_hints import (
+    explain_empty,
+    explain_finer,
+    explain_outside,
+)
 from varve.usecases.session import Session
 from varve.usecases.shared_memories import (
     AskedGrants,
@@ -120,7 +128,9 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     outside = explain_outside(way, lanes, running, bool(found))
     outside = outside or explain_finer(way, lanes)
     ordered, reranked = _rerank(way, found, lookup.reranker)
-    best, tokens = fit_to_limits(ordered, request.max_results, request.max_tokens)
+    best, tokens = fit_to_limits(
+        ordered, request.max_results, request.max_tokens
+    )
     hint = outside if best else explain_empty(way, lanes, len(found), running)
     # One validation of all values: twice as fast as one for each result.
     return SearchResponse.model_validate(
@@ -183,16 +193,22 @@ def _choose_lanes(way: Route, running: Running) -> Lanes:
 def _is_pending(way: Route, running: Running) -> bool:
     """Return whether a due or stale period of the grain asked for touches the window."""
     lookup = running.lookup
-    for due in lookup.ledger.due(Grain(way.asked or Grain.DAILY), lookup.scope):
+    for due in lookup.ledger.due(
+        Grain(way.asked or Grain.DAILY), lookup.scope
+    ):
         period = due.period
-        begins_inside = way.until is None or period.start(lookup.zone) < way.until
+        begins_inside = (
+            way.until is None or period.start(lookup.zone) < way.until
+        )
         ends_inside = way.since is None or period.end(lookup.zone) > way.since
         if begins_inside and ends_inside:
             return True
     return False
 
 
-def _find(way: Route, lanes: Lanes, running: Running) -> Sequence[Ranked | Browsed]:
+def _find(
+    way: Route, lanes: Lanes, running: Running
+) -> Sequence[Ranked | Browsed]:
     if not lanes.filled:
         return []
     if not way.text:
@@ -201,14 +217,18 @@ def _find(way: Route, lanes: Lanes, running: Running) -> Sequence[Ranked | Brows
     current = no_window and asks_how_things_stand(way.text)
     found = find(_wanted(way, lanes, running, current=current), running.stocks)
     if current:
-        triples = fold_of_user(running.lookup.triples(), running.request.user_id)
+        triples = fold_of_user(
+            running.lookup.triples(), running.request.user_id
+        )
         found = demote_ended(found, way.text, find_ended(triples, way.present))
     if running.request.include_superseded or not _is_about_present(way):
         return found
     return drop_corrected(found)
 
 
-def _wanted(way: Route, lanes: Lanes, running: Running, *, current: bool) -> Wanted:
+def _wanted(
+    way: Route, lanes: Lanes, running: Running, *, current: bool
+) -> Wanted:
     request = running.request
     limit = request.max_results + (SPARE_RESULTS if current else 0)
     if request.max_tokens:
@@ -222,7 +242,8 @@ def _wanted(way: Route, lanes: Lanes, running: Running, *, current: bool) -> Wan
         present=way.present,
         strategy=with_half_life(strategy, running.lookup.half_life_days),
         weights={
-            grain: lane_weight(grain, way.asked, way.age_days) for grain in lanes.filled
+            grain: lane_weight(grain, way.asked, way.age_days)
+            for grain in lanes.filled
         },
         limit=limit,
         explain=request.explain,
@@ -236,7 +257,9 @@ def _is_about_present(way: Route) -> bool:
     return not has_window and not asks_past(way.text)
 
 
-def _browse(way: Route, grains: Sequence[Grain], running: Running) -> list[Browsed]:
+def _browse(
+    way: Route, grains: Sequence[Grain], running: Running
+) -> list[Browsed]:
     """Return the newest records of all grains; the score is the recency."""
     mentions = way.where.mentions
     limit = MAX_BROWSED if mentions else running.request.max_results
@@ -253,7 +276,9 @@ def _browse(way: Route, grains: Sequence[Grain], running: Running) -> list[Brows
     browsed.sort(key=newest_first)
     moments = [microseconds(one.record.event_time) for one in browsed]
     times = np.array(moments, np.int64)
-    scores = recency(times, way.present, running.lookup.half_life_days).tolist()
+    scores = recency(
+        times, way.present, running.lookup.half_life_days
+    ).tolist()
     return [
         Browsed(one.record, one.grain, score, one.agent)
         for one, score in zip(browsed, scores, strict=True)

@@ -36,7 +36,9 @@ def explain_finer(way: Route, lanes: Lanes) -> str | None:
     return f"{missing}; {', '.join(finer)} records answer as well."
 
 
-def explain_empty(way: Route, lanes: Lanes, found: int, running: Running) -> str:
+def explain_empty(
+    way: Route, lanes: Lanes, found: int, running: Running
+) -> str:
     """Say why nothing is shown and what to do next; `found` records matched."""
     if found:
         limit = running.request.max_tokens
@@ -51,7 +53,9 @@ def explain_empty(way: Route, lanes: Lanes, found: int, running: Running) -> str
         grain: lookup.reader.count(lookup.scope, grain, where=Filter())
         for grain in Grain
     }
-    stored = ", ".join(f"{count} {grain}" for grain, count in counts.items() if count)
+    stored = ", ".join(
+        f"{count} {grain}" for grain, count in counts.items() if count
+    )
     if any(counts[grain] for grain in way.lanes):
         return (
             f"Records by grain: {stored}; none within these limits "

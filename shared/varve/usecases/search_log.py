@@ -43,10 +43,16 @@ class SearchLog:
         self._threads: ThreadPoolExecutor | None = None
 
     def note(
-        self, session: Session, request: "SearchRequest", found: "SearchResponse"
+        self,
+        session: Session,
+        request: "SearchRequest",
+        found: "SearchResponse",
     ) -> None:
         """Keep a question with words in process, if the workspace logs any."""
-        if session.config.analytics.searches is LoggedQuestion.OFF or not request.text:
+        if (
+            session.config.analytics.searches is LoggedQuestion.OFF
+            or not request.text
+        ):
             return
         best = found.results[0].score if found.results else None
         asked = AskedSearch(
@@ -66,7 +72,9 @@ class SearchLog:
     def flush_behind(self) -> None:
         """Write in the background if many questions wait, or one waits for long."""
         if self._threads is None and self._is_due():
-            self._threads = ThreadPoolExecutor(1, thread_name_prefix="varve-searches")
+            self._threads = ThreadPoolExecutor(
+                1, thread_name_prefix="varve-searches"
+            )
             self._threads.submit(self._try_to_flush)
 
     def finish(self) -> None:
@@ -111,7 +119,9 @@ class SearchLog:
 
     def _put_back(self, left: dict[Scope, list[AskedSearch]]) -> None:
         with self._lock:
-            kept = [(scope, one) for scope, asked in left.items() for one in asked]
+            kept = [
+                (scope, one) for scope, asked in left.items() for one in asked
+            ]
             self._waiting = [*kept, *self._waiting]
             self._since = self._since or self._clock()
 
@@ -134,4 +144,6 @@ class SearchLog:
         later = tombstones.load(scope, objects=objects)
         if later != barred:
             # An erasure may have looked before these rows were written.
-            drop_rows(scope, lambda row: row.is_barred_by(later), objects=objects)
+            drop_rows(
+                scope, lambda row: row.is_barred_by(later), objects=objects
+            )

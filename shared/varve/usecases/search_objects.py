@@ -35,7 +35,10 @@ def read_rows(
         if stored is not None:
             with intact(info.key):
                 lines = stored.data.splitlines()
-                yield info.key, [search_row_from_json(json.loads(x)) for x in lines]
+                yield (
+                    info.key,
+                    [search_row_from_json(json.loads(x)) for x in lines],
+                )
 
 
 def drop_rows(
@@ -74,11 +77,15 @@ def expire_searches(session: Session) -> None:
     expired: list[str] = []
     for day in session.objects.folders(folder):
         if day < oldest:
-            expired += [info.key for info in session.objects.list(f"{folder}/{day}")]
+            expired += [
+                info.key for info in session.objects.list(f"{folder}/{day}")
+            ]
     if expired:
         session.objects.delete(expired)
 
 
 def _encode(rows: Iterable[SearchRow]) -> bytes:
-    lines = [json.dumps(row.as_json(), ensure_ascii=False) + "\n" for row in rows]
+    lines = [
+        json.dumps(row.as_json(), ensure_ascii=False) + "\n" for row in rows
+    ]
     return "".join(lines).encode()

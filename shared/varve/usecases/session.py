@@ -70,7 +70,11 @@ class Models(Protocol):
         """The embedder, which knows the models that stores are moving from as well."""
 
     def extractor(
-        self, config: WorkspaceConfig, agent: str, privacy: "Privacy", objects: Objects
+        self,
+        config: WorkspaceConfig,
+        agent: str,
+        privacy: "Privacy",
+        objects: Objects,
     ) -> "Extractor":
         """The agent's extractor: a model behind checkpoints, or the offline rules."""
 
@@ -78,7 +82,11 @@ class Models(Protocol):
         """The chat model, its answers filtered; None: the workspace works without one."""
 
     def summarizer(
-        self, config: WorkspaceConfig, agent: str, privacy: "Privacy", objects: Objects
+        self,
+        config: WorkspaceConfig,
+        agent: str,
+        privacy: "Privacy",
+        objects: Objects,
     ) -> "Summarizer":
         """The agent's summarizer: a model, or sentences chosen by the embedder."""
 
@@ -154,7 +162,9 @@ class Session:
     )
 
     def __enter__(self) -> Self:
-        self._serving.enter_context(self.meter.serve(self.scope, OTHER, self.now))
+        self._serving.enter_context(
+            self.meter.serve(self.scope, OTHER, self.now)
+        )
         return self
 
     def __exit__(
@@ -181,7 +191,9 @@ class Session:
     def without_model(self) -> "Session":
         """Return the same session with rules in place of the chat model."""
         models = self.config.models.model_copy(update={"llm": "offline"})
-        return self.with_config(self.config.model_copy(update={"models": models}))
+        return self.with_config(
+            self.config.model_copy(update={"models": models})
+        )
 
     @property
     def zone(self) -> ZoneInfo:

@@ -16,7 +16,9 @@ AskedGrants = Mapping[str, Callable[[], Grant | None]]
 """For each agent that a request asks for, what waits for its grant."""
 
 
-def start_reading_grants(session: Session, agents: Sequence[str]) -> AskedGrants:
+def start_reading_grants(
+    session: Session, agents: Sequence[str]
+) -> AskedGrants:
     """Start to read what these agents grant to the session's agent, concurrently on S3.
 
     A grant is read for every request, so a revocation holds for the next one. An agent's
@@ -57,7 +59,9 @@ def open_shared(
         if grant is None:
             continue
         scope = Scope(session.scope.workspace, agent)
-        granted = tuple(store for store in stores if grant.find_types_in(store))
+        granted = tuple(
+            store for store in stores if grant.find_types_in(store)
+        )
         if not granted:
             continue
         work = partial(_open, session, scope, grant, granted)
@@ -72,7 +76,9 @@ def _open(
     return SharedMemory(scope, grant, reader)
 
 
-def say_what_was_shared(found: SearchResponse, grants: AskedGrants) -> SearchResponse:
+def say_what_was_shared(
+    found: SearchResponse, grants: AskedGrants
+) -> SearchResponse:
     """Add to an answer which other agents were searched, and which share nothing.
 
     The hint has the same words for an agent that grants nothing and for one that does not

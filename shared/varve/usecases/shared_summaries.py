@@ -54,7 +54,9 @@ def recall_users(
     return recalled
 
 
-def _users(facts: Iterable[KeyFact], said: Iterable[_DatedSource]) -> set[str | None]:
+def _users(
+    facts: Iterable[KeyFact], said: Iterable[_DatedSource]
+) -> set[str | None]:
     users = {fact.user_id for fact in facts}
     users.update(source.user_id for _, source in said)
     return users
@@ -76,7 +78,9 @@ def _uncovered(
 
 def _spans_of_summaries(below: Sequence[Record]) -> frozenset[_Span]:
     """Return the first and last day of each period that has a summary."""
-    labels = {one.period for one in below if one.memory_type is MemoryType.SUMMARY}
+    labels = {
+        one.period for one in below if one.memory_type is MemoryType.SUMMARY
+    }
     return frozenset(_span(Period.parse(label)) for label in labels)
 
 
@@ -94,14 +98,18 @@ def _read_words(
         if not first <= day <= last:
             continue
         conversations: dict[str, list[dict[str, Any]]] = {}
-        for conversation_id, line in messages_of_day(day, scope, objects=objects):
+        for conversation_id, line in messages_of_day(
+            day, scope, objects=objects
+        ):
             conversations.setdefault(conversation_id, []).append(line)
         for conversation_id, lines in sorted(conversations.items()):
             for source in _turns(conversation_id, lines):
                 yield day, source
 
 
-def _turns(conversation_id: str, lines: list[dict[str, Any]]) -> Iterator[Source]:
+def _turns(
+    conversation_id: str, lines: list[dict[str, Any]]
+) -> Iterator[Source]:
     lines.sort(key=lambda line: int(line["position"]))
     messages = [Message.model_validate(line["message"]) for line in lines]
     said = [
@@ -113,7 +121,9 @@ def _turns(conversation_id: str, lines: list[dict[str, Any]]) -> Iterator[Source
         if message.role not in SPOKEN:
             continue
         speaker = message.name or (owner if message.role == "user" else None)
-        for number, words in enumerate(passages(without_injected(message.text))):
+        for number, words in enumerate(
+            passages(without_injected(message.text))
+        ):
             text = f"{speaker or message.role.capitalize()}: {words}"
             yield Source(
                 id=turn_id(conversation_id, str(message.id), number),

@@ -74,10 +74,14 @@ def list_shares(session: Session) -> Shares:
     granted = _read(scope, session.objects).grants
     received: list[Grant] = []
     for agent in session.objects.folders(f"{_FOLDER}/{scope.workspace}"):
-        found = read_grant(Scope(scope.workspace, agent), scope.agent, session.objects)
+        found = read_grant(
+            Scope(scope.workspace, agent), scope.agent, session.objects
+        )
         if found is not None:
             received.append(found)
-    return Shares(tuple(sorted(granted, key=lambda one: one.to)), tuple(received))
+    return Shares(
+        tuple(sorted(granted, key=lambda one: one.to)), tuple(received)
+    )
 
 
 def read_grant(scope: Scope, to: str, objects: Objects) -> Grant | None:
@@ -118,7 +122,9 @@ def _change(session: Session, change: Callable[[Grants], Grants]) -> bool:
             return False
         etag = stored.etag if stored else None
         if not session.objects.put_if(key, changed.encode(), etag):
-            raise Contended(f"grants of {session.scope}: another process changed them")
+            raise Contended(
+                f"grants of {session.scope}: another process changed them"
+            )
         return True
 
     return until_uncontended(attempt)

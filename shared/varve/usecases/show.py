@@ -12,7 +12,9 @@ from varve.usecases.session import Session
 from varve.usecases.timeline import messages_of_day, messages_on
 
 
-def show(session: Session, record_id: str, depth: int | None = None) -> dict[str, Any]:
+def show(
+    session: Session, record_id: str, depth: int | None = None
+) -> dict[str, Any]:
     """Return a record and its sources as JSON values, `depth` levels (None: all).
 
     A summary's sources are records with sources of their own; a fact's and a turn's are
@@ -28,7 +30,9 @@ def show(session: Session, record_id: str, depth: int | None = None) -> dict[str
 class _Tree:
     """The sources of one agent's records."""
 
-    def __init__(self, scope: Scope, reader: MemoryReader, objects: Objects) -> None:
+    def __init__(
+        self, scope: Scope, reader: MemoryReader, objects: Objects
+    ) -> None:
         self._scope = scope
         self._reader = reader
         self._objects = objects
@@ -61,7 +65,9 @@ class _Tree:
             if id_ in kept:
                 sources.append(self.describe(kept[id_], child, depth))
             else:
-                sources.append({"id": id_, "expired": True, **messages.get(id_, {})})
+                sources.append(
+                    {"id": id_, "expired": True, **messages.get(id_, {})}
+                )
         return sources
 
     def _messages_by_turn(
@@ -70,7 +76,9 @@ class _Tree:
         """Return a day's messages by the ids of their turns; none for other grains."""
         if grain is not Grain.DAILY:
             return {}
-        lines = messages_of_day(summary.period, self._scope, objects=self._objects)
+        lines = messages_of_day(
+            summary.period, self._scope, objects=self._objects
+        )
         return {
             turn_id(conversation, line["message"]["id"]): _message(line)
             for conversation, line in lines
@@ -80,7 +88,10 @@ class _Tree:
         if record.conversation_id is None:
             return []
         lines = messages_on(
-            record.period, self._scope, record.conversation_id, objects=self._objects
+            record.period,
+            self._scope,
+            record.conversation_id,
+            objects=self._objects,
         )
         return [
             _message(line)

@@ -31,12 +31,16 @@ def status(session: Session) -> dict[str, Any]:
     reader = session.records.at(scope)
     due = ledger.pending(scope)
     closed = [
-        period for period in sorted(due) if is_closed(period, now, session.zone, GRACE)
+        period
+        for period in sorted(due)
+        if is_closed(period, now, session.zone, GRACE)
     ]
     failures = _failures(session, closed)
     grains = {str(grain): _grain(session, grain, reader) for grain in Grain}
     for grain in SUMMARY_GRAINS:
-        ready = {Period(grain, label) for label in reader.periods(scope, grain)}
+        ready = {
+            Period(grain, label) for label in reader.periods(scope, grain)
+        }
         waiting = [period for period in closed if period.grain is grain]
         states = _states(waiting, ready, failures)
         grains[grain]["periods"] = {"ready": len(ready - due), **states}
@@ -69,7 +73,9 @@ def _budget(session: Session) -> dict[str, Any]:
     }
 
 
-def _failures(session: Session, periods: Iterable[Period]) -> dict[Period, Failure]:
+def _failures(
+    session: Session, periods: Iterable[Period]
+) -> dict[Period, Failure]:
     failures: dict[Period, Failure] = {}
     for period in periods:
         failure = session.ledger.failure(session.scope, period)
@@ -78,7 +84,9 @@ def _failures(session: Session, periods: Iterable[Period]) -> dict[Period, Failu
     return failures
 
 
-def _grain(session: Session, grain: Grain, reader: MemoryReader) -> dict[str, Any]:
+def _grain(
+    session: Session, grain: Grain, reader: MemoryReader
+) -> dict[str, Any]:
     scope = session.scope
     count = sum(reader.periods(scope, grain).values())
     span = reader.span(scope, grain) if count else None

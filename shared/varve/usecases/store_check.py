@@ -21,7 +21,9 @@ def check_store(session: Session) -> None:
         recorded = session.store.stores.model(scope, grain)
         if recorded is None:
             continue
-        as_stored(session.embedder, partial(_compare, f"{scope}/{grain}", recorded))
+        as_stored(
+            session.embedder, partial(_compare, f"{scope}/{grain}", recorded)
+        )
         session.records.browse(scope, grain, where=Filter(), limit=1)
     session.graph.counts(scope, session.now)
 

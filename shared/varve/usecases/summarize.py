@@ -165,7 +165,9 @@ class _Run:
         notes: tuple[str, ...] = ()
         if found.has_summary:
             state = SummaryOutcome.UNCHANGED
-            notes = expiries(self.session.scope, self.period, self.session.config)
+            notes = expiries(
+                self.session.scope, self.period, self.session.config
+            )
         if self.part is None:
             # After an earlier part its summaries may still be on their way.
             self.session.ledger.change(
@@ -186,7 +188,9 @@ class _Run:
             except (Retryable, Rejected) as error:
                 self.failures.append(error)
         try:
-            vectors = self.session.embedder.embed([one.content for one in records])
+            vectors = self.session.embedder.embed(
+                [one.content for one in records]
+            )
         except (Retryable, Rejected) as error:
             self.failures += [error] * len(records)
             return
@@ -201,7 +205,9 @@ class _Run:
         if not self.by_rules or gathered.little:
             return record
         session = self.session
-        put_mark(session.scope, WaitingPeriod(self.period), objects=session.objects)
+        put_mark(
+            session.scope, WaitingPeriod(self.period), objects=session.objects
+        )
         unknown = (NOT_READ,) * len(record.source_fingerprints)
         return replace(record, source_fingerprints=unknown)
 
@@ -241,7 +247,9 @@ class _Run:
         if self.part:
             # Newer marks may stand for users of an earlier part.
             version = self.part.version or 0
-            settled = [mark for mark in self.marks if 0 < version_in(mark) <= version]
+            settled = [
+                mark for mark in self.marks if 0 < version_in(mark) <= version
+            ]
         # The commit forgets failures too: until then, a repeated delivery may add one.
         return LedgerChanges(
             settles=(*settled, failed_key(scope, self.period)),
@@ -257,12 +265,16 @@ class _Run:
             records=tuple(self.built),
             ledger=changes,
         )
-        send_records(message, queue=session.queues.write, objects=session.objects)
+        send_records(
+            message, queue=session.queues.write, objects=session.objects
+        )
 
     def _send_deletion(self, ids: tuple[str, ...]) -> None:
         session = self.session
         message = DeleteRecords(session.scope, self.period.grain, ids)
-        send_deletion(message, queue=session.queues.write, objects=session.objects)
+        send_deletion(
+            message, queue=session.queues.write, objects=session.objects
+        )
 
     def _note_failures(self, users: int) -> SummaryOutcome:
         if not self.failures:
@@ -277,16 +289,22 @@ class _Run:
         return note_failure(self.session, self.period, reason)
 
 
-def note_failure(session: Session, period: Period, reason: str) -> SummaryOutcome:
+def note_failure(
+    session: Session, period: Period, reason: str
+) -> SummaryOutcome:
     """Note that a period failed and why; the ledger says when to try again.
 
     Raises Retryable.
     """
     failure = session.ledger.fail(session.scope, period, reason, session.now)
-    return SummaryOutcome.GIVEN_UP if failure.given_up else SummaryOutcome.FAILED
+    return (
+        SummaryOutcome.GIVEN_UP if failure.given_up else SummaryOutcome.FAILED
+    )
 
 
-def _build(session: Session, period: Period, gathered: PeriodSources) -> Record:
+def _build(
+    session: Session, period: Period, gathered: PeriodSources
+) -> Record:
     # Facts may be older than the workspace's privacy settings.
     facts = tuple(
         replace(fact, content=session.privacy(fact.content))
@@ -353,11 +371,17 @@ def _summary_record(
     )
 
 
-def fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) -> str:
+def fact_lines(
+    facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig
+) -> str:
     """Return the key facts as dated lines, as many as fit their share of the budget."""
-    left = KEY_FACTS_SHARE * BUDGET_TOKENS[grain] - estimated_tokens(KEY_FACTS_HEADING)
+    left = KEY_FACTS_SHARE * BUDGET_TOKENS[grain] - estimated_tokens(
+        KEY_FACTS_HEADING
+    )
     lines: list[tuple[KeyFact, str]] = []
-    for fact in sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id)):
+    for fact in sorted(
+        facts, key=lambda f: (-f.importance, f.event_time, f.id)
+    ):
         line = f"- {day_of(fact.event_time, config.zone)}: {fact.content}"
         cost = estimated_tokens(line + "\n")
         if cost <= left:
@@ -369,7 +393,9 @@ def fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) 
     return KEY_FACTS_HEADING + "\n".join(line for _, line in lines)
 
 
-def expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str, ...]:
+def expiries(
+    scope: Scope, period: Period, config: WorkspaceConfig
+) -> tuple[str, ...]:
     """Return the ledger's notes of when cleanup must look at a summarized period.
 
     They are the expiry of the summary, of its first child, which may have waited for
@@ -377,7 +403,9 @@ def expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str
     """
     notes: list[str] = []
     for one in (period, period.children()[0]):
-        expires = retention.expires_at(one, config.limit(one.grain), config.zone)
+        expires = retention.expires_at(
+            one, config.limit(one.grain), config.zone
+        )
         notes.append(expiry_key(expires, scope, one.grain))
     if period.grain is Grain.DAILY:
         notes += timeline_expiry_notes(period.label, scope, config)

@@ -28,13 +28,18 @@ def drop_superseded_attributes(
     return [one for one in statements if one.id not in corrected]
 
 
-def drop_superseded_triples(held: Sequence[Triple], stock: Stock) -> list[Triple]:
+def drop_superseded_triples(
+    held: Sequence[Triple], stock: Stock
+) -> list[Triple]:
     """Return the triples that no message corrects."""
     parts: Parts = {}
     for triple in held:
         told = triple.evidence[-1]
         for message in told.message_ids[:1]:
-            parts[triple.id] = ((told.conversation_id, message), in_words(triple))
+            parts[triple.id] = (
+                (told.conversation_id, message),
+                in_words(triple),
+            )
     corrected = _find_corrected(parts, stock)
     return [triple for triple in held if triple.id not in corrected]
 

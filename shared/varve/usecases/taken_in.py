@@ -15,7 +15,9 @@ from varve.ports.objects import Objects
 
 MAX_RACES = 20
 _HASH_LENGTH = 16
-_LOST_RACE = f"ledger: lost {MAX_RACES} races for the messages of a conversation"
+_LOST_RACE = (
+    f"ledger: lost {MAX_RACES} races for the messages of a conversation"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,9 @@ class TakenIn:
     counted, so that later messages keep their positions.
     """
 
-    def __init__(self, scope: Scope, conversation_id: str, objects: Objects) -> None:
+    def __init__(
+        self, scope: Scope, conversation_id: str, objects: Objects
+    ) -> None:
         self._key = taken_in_key(scope, conversation_id)
         self._objects = objects
         self._arrived: set[str] = set()
@@ -89,7 +93,10 @@ class TakenIn:
     def differs(self, message: Message) -> bool:
         """Return whether this id was taken in with other words; the first ones stay."""
         words = _hash_words(message)
-        return self._noted.ids.get(hash_message_id(str(message.id)), words) != words
+        return (
+            self._noted.ids.get(hash_message_id(str(message.id)), words)
+            != words
+        )
 
     def arrive(self, timed: Sequence[tuple[Message, datetime]]) -> list[Said]:
         """Return those of the messages that are new, with their times and places.
@@ -98,7 +105,9 @@ class TakenIn:
         Raises Contended: `MAX_RACES` other writers were faster.
         """
         for _ in range(MAX_RACES):
-            new = [(message, at) for message, at in timed if message not in self]
+            new = [
+                (message, at) for message, at in timed if message not in self
+            ]
             said = self._place(new)
             self._arrived = {hash_message_id(one.id) for one in said}
             arriving = dict(self._noted.arriving)
@@ -121,7 +130,9 @@ class TakenIn:
             known = self._noted.arriving.get(hashed)
             if known is not None:
                 first_at = parse_instant(known.at)
-                said.append(Said(message, first_at, known.position, known.part))
+                said.append(
+                    Said(message, first_at, known.position, known.part)
+                )
                 continue
             part = part or hashed
             said.append(Said(message, at, position, part))
@@ -133,7 +144,9 @@ class TakenIn:
 
         Raises Contended: `MAX_RACES` other writers were faster.
         """
-        words = {hash_message_id(one.id): _hash_words(one.message) for one in said}
+        words = {
+            hash_message_id(one.id): _hash_words(one.message) for one in said
+        }
         for _ in range(MAX_RACES):
             self._load()
             noted = self._noted
@@ -158,7 +171,9 @@ class TakenIn:
         if self._etag is None or not (left != noted or whole):
             return
         if not self._save(left):
-            raise Contended("ledger: another writer took in messages meanwhile")
+            raise Contended(
+                "ledger: another writer took in messages meanwhile"
+            )
         if whole:
             self._objects.delete([self._key])
 
@@ -203,7 +218,9 @@ def take_in(
     if not new:
         return 0
     ids = {**noted.ids, **new}
-    left = _Noted(ids, max(erased, noted.erased), _without(noted.arriving, new))
+    left = _Noted(
+        ids, max(erased, noted.erased), _without(noted.arriving, new)
+    )
     if not objects.put_if(key, _encode(left), stored.etag if stored else None):
         raise Contended("ledger: another writer took in messages meanwhile")
     return len(new)
@@ -230,7 +247,9 @@ def _without(values: _Values, doomed: Iterable[str]) -> dict[str, Any]:
 def _decode(key: str, data: bytes) -> _Noted:
     with intact(key):
         known = json.loads(data)
-        ids = {str(id_): str(words) for id_, words in known["messages"].items()}
+        ids = {
+            str(id_): str(words) for id_, words in known["messages"].items()
+        }
         arriving = {}
         for id_, (at, position, part) in known.get("arriving", {}).items():
             parse_instant(at)
@@ -244,7 +263,8 @@ def _encode(noted: _Noted) -> bytes:
         value["erased"] = noted.erased
     if noted.arriving:
         value["arriving"] = {
-            id_: [one.at, one.position, one.part] for id_, one in noted.arriving.items()
+            id_: [one.at, one.position, one.part]
+            for id_, one in noted.arriving.items()
         }
     return json.dumps(value, separators=(",", ":")).encode()
 

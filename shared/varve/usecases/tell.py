@@ -59,7 +59,9 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     return outcome
 
 
-def correct_messages(session: Session, messages: "Iterable[Message]", text: str) -> int:
+def correct_messages(
+    session: Session, messages: "Iterable[Message]", text: str
+) -> int:
     """Correct what messages say, where memory still has their words; return how many."""
     ids = [turn_id(conversation or "", id_) for conversation, id_ in messages]
     reader = session.records.at(session.scope)
@@ -69,7 +71,9 @@ def correct_messages(session: Session, messages: "Iterable[Message]", text: str)
     return len(turns)
 
 
-def _send_correction(session: Session, record: Record, text: str) -> IngestOutcome:
+def _send_correction(
+    session: Session, record: Record, text: str
+) -> IngestOutcome:
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, [find_turn_id(record)])
     speaker = next((turn.about for turn in turns), None)
@@ -103,7 +107,9 @@ def _is_replaced(value: str, record: Record, text: str) -> bool:
     return is_stated and wanted not in normalized(text)
 
 
-def _build_end(session: Session, triple: Triple, record: Record) -> TripleOperation:
+def _build_end(
+    session: Session, triple: Triple, record: Record
+) -> TripleOperation:
     told = triple.evidence[-1]
     return replace(
         told,
@@ -125,7 +131,11 @@ def _end_attributes(session: Session, record: Record, text: str) -> None:
     for entry in select_current_entries(entries, session.now):
         is_same_talk = entry.conversation_id == record.conversation_id
         is_told = not set(entry.message_ids).isdisjoint(record.source_ids)
-        if is_same_talk and is_told and _is_replaced(entry.value, record, text):
+        if (
+            is_same_talk
+            and is_told
+            and _is_replaced(entry.value, record, text)
+        ):
             end = replace(
                 entry,
                 event_time=session.now,
@@ -136,4 +146,6 @@ def _end_attributes(session: Session, record: Record, text: str) -> None:
             ends.append(end)
     if ends:
         message = WriteProfile(session.scope, user, tuple(ends))
-        send_profile(message, queue=session.queues.write, objects=session.objects)
+        send_profile(
+            message, queue=session.queues.write, objects=session.objects
+        )

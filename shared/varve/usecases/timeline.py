@@ -84,7 +84,9 @@ def replace_lines(
     replaced = ""
     if lines:
         folder, _, _ = key.rpartition("/")
-        replaced = f"{folder}/{hash_message_id(lines[0]['message']['id'])}.jsonl"
+        replaced = (
+            f"{folder}/{hash_message_id(lines[0]['message']['id'])}.jsonl"
+        )
         objects.put(replaced, _encode_lines(lines))
     if replaced != key:
         objects.delete([key])
@@ -124,7 +126,11 @@ def messages_on(
 
 
 def messages_of_day(
-    day: str, scope: Scope, conversation_id: str | None = None, *, objects: Objects
+    day: str,
+    scope: Scope,
+    conversation_id: str | None = None,
+    *,
+    objects: Objects,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield all messages of one local day with their conversations' ids, each once.
 
@@ -176,19 +182,26 @@ def timeline_expiry_notes(
 
     By default they expire with the yearly summary, whose expiry is noted anyway.
     """
-    if config.retention.timeline_limit is None and config.retention.yearly is None:
+    if (
+        config.retention.timeline_limit is None
+        and config.retention.yearly is None
+    ):
         return ()
     return (timeline_expiry_key(Period(Grain.DAILY, day), scope, config),)
 
 
-def timeline_expiry_key(day: Period, scope: Scope, config: WorkspaceConfig) -> str:
+def timeline_expiry_key(
+    day: Period, scope: Scope, config: WorkspaceConfig
+) -> str:
     """Return the note that calls for cleanup when a local day's messages expire."""
     limit = config.retention.timeline_limit
     at = timeline_expires_at(day, config.plan, limit, config.zone)
     return expiry_key(at, scope, Grain.WORKING)
 
 
-def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
+def delete_days(
+    days: Iterable[str], scope: Scope, *, objects: Objects
+) -> None:
     """Delete the messages of local days.
 
     Also deletes the lists of messages taken in of conversations that have none left.
@@ -207,13 +220,18 @@ def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
         else:
             kept.add(conversation_id)
     objects.delete(doomed)
-    objects.delete([taken_in_key(scope, name) for name in sorted(emptied - kept)])
+    objects.delete(
+        [taken_in_key(scope, name) for name in sorted(emptied - kept)]
+    )
 
 
 def read_lines(key: str, data: bytes) -> list[dict[str, Any]]:
     """Return the messages of one timeline object. Raises Damaged: names the key."""
     with intact(key):
-        return [_check_line(json.loads(line)) for line in data.decode().splitlines()]
+        return [
+            _check_line(json.loads(line))
+            for line in data.decode().splitlines()
+        ]
 
 
 def _check_line(line: dict[str, Any]) -> dict[str, Any]:
@@ -227,7 +245,9 @@ def _check_line(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(said: Said, owner: str | None) -> dict[str, Any]:
-    message = said.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    message = said.message.model_dump(
+        mode="json", by_alias=True, exclude_unset=True
+    )
     message["id"] = said.id
     line = {"position": said.position, "at": iso(said.at), "message": message}
     user_id = said.message.user_id or owner

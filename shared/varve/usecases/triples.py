@@ -35,14 +35,18 @@ MAX_GRAPH_ANSWERS = 1_000
 MAX_SUGGESTIONS = 10
 
 
-def send_operations(session: Session, operations: Sequence[TripleOperation]) -> None:
+def send_operations(
+    session: Session, operations: Sequence[TripleOperation]
+) -> None:
     """Send triple operations, filtered as extracted ones are, to the writer.
 
     A deletion of what begins only then or later ends it where it begins.
     Raises Rejected, Retryable, Misconfigured.
     """
     operations = _end_later_beginnings(session, operations)
-    filtered = tuple(filter_operation(one, session.privacy) for one in operations)
+    filtered = tuple(
+        filter_operation(one, session.privacy) for one in operations
+    )
     message = WriteTriples(session.scope, filtered)
     send_triples(message, queue=session.queues.write, objects=session.objects)
 
@@ -104,7 +108,9 @@ def find_replaced_messages(
         for triple in view.about(names.entity(operation.subject)):
             if triple.holds(session.now) and _ends(operation, triple):
                 told = triple.evidence[-1]
-                messages += [(told.conversation_id, id_) for id_ in told.message_ids]
+                messages += [
+                    (told.conversation_id, id_) for id_ in told.message_ids
+                ]
         if messages:
             found.append((_tell(operation), messages))
     return found
@@ -197,7 +203,12 @@ def suggest_names(session: Session, name: str) -> list[str]:
 
 
 def find_neighbours(
-    session: Session, name: str, hops: int, *, as_of: datetime | None, most: int
+    session: Session,
+    name: str,
+    hops: int,
+    *,
+    as_of: datetime | None,
+    most: int,
 ) -> list[dict[str, Any]]:
     """Return the entities within `hops` hops, each with the edge that reached it.
 
@@ -288,7 +299,9 @@ def _triples_around(
     return [*_sort_current_first(own), *_sort_current_first(further)]
 
 
-def _list_neighbours(own: Iterable[Triple], id_: str, now: datetime) -> list[str]:
+def _list_neighbours(
+    own: Iterable[Triple], id_: str, now: datetime
+) -> list[str]:
     """Return the entities that a current triple joins to this one, in order."""
     ends: set[str] = set()
     for triple in own:
@@ -305,10 +318,15 @@ def _select_held(
             yield triple
 
 
-def _select_drawn(found: Iterable[Triple], with_links: bool) -> Iterator[Triple]:
+def _select_drawn(
+    found: Iterable[Triple], with_links: bool
+) -> Iterator[Triple]:
     """Yield the triples to draw: no aliases, and none that never held."""
     for triple in found:
-        if triple.label == ALSO_KNOWN_AS or triple.valid_at == triple.invalid_at:
+        if (
+            triple.label == ALSO_KNOWN_AS
+            or triple.valid_at == triple.invalid_at
+        ):
             continue
         if with_links or not is_link(triple):
             yield triple
@@ -324,7 +342,9 @@ def _require_within(field: str, value: int, limit: int) -> None:
         raise Rejected(field, f"must be from 1 to {limit:,}")
 
 
-def triple_as_json(triple: Triple, spellings: Mapping[str, str]) -> dict[str, Any]:
+def triple_as_json(
+    triple: Triple, spellings: Mapping[str, str]
+) -> dict[str, Any]:
     """Return a triple with its entities spelled as users wrote them."""
     last = triple.evidence[-1]
     return {

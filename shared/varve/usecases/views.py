@@ -41,7 +41,9 @@ _ANY_ZONE = ZoneInfo("UTC")
 class _PrefetchedLedger(Ledger):
     """A ledger that lists some of an agent's due periods in advance."""
 
-    def __init__(self, objects: Objects, scope: Scope, pool: MeteredThreads) -> None:
+    def __init__(
+        self, objects: Objects, scope: Scope, pool: MeteredThreads
+    ) -> None:
         super().__init__(objects)
         self._scope = scope
         self._pool = pool
@@ -65,7 +67,9 @@ class _PrefetchedLedger(Ledger):
 class _PrefetchedTriples:
     """An agent's triples, read once, in the background if that is started early."""
 
-    def __init__(self, read: Callable[[], list[Triple]], pool: MeteredThreads) -> None:
+    def __init__(
+        self, read: Callable[[], list[Triple]], pool: MeteredThreads
+    ) -> None:
         self._read = read
         self._pool = pool
         self._started: Future[list[Triple]] | None = None
@@ -99,14 +103,19 @@ class Views:
     `max_staleness`, without any request.
     """
 
-    def __init__(self, *, remote: bool, max_staleness: timedelta, clock: Clock) -> None:
+    def __init__(
+        self, *, remote: bool, max_staleness: timedelta, clock: Clock
+    ) -> None:
         self._remote = remote
         self.max_staleness = max_staleness
         self._clock = clock
         self._kept: dict[tuple[Scope, StoreNames], View] = {}
 
     def read(
-        self, session: "Session", request: SearchRequest, stores: StoreNames = GRAINS
+        self,
+        session: "Session",
+        request: SearchRequest,
+        stores: StoreNames = GRAINS,
     ) -> View:
         """Return the view that a question is answered from.
 
@@ -167,7 +176,9 @@ class Views:
     ) -> View:
         scope = session.scope
         ledger = _PrefetchedLedger(session.objects, scope, self._pool)
-        triples = _PrefetchedTriples(partial(session.graph.triples, scope), self._pool)
+        triples = _PrefetchedTriples(
+            partial(session.graph.triples, scope), self._pool
+        )
         text = request.text
         # The grain does not depend on the time zone, which is not known yet. Whether
         # the request's limits leave any time does, so Rejected is not final here.
@@ -192,4 +203,6 @@ class Views:
 
     @cached_property
     def _pool(self) -> MeteredThreads:
-        return MeteredThreads(PREFETCH_THREADS, thread_name_prefix="varve-view")
+        return MeteredThreads(
+            PREFETCH_THREADS, thread_name_prefix="varve-view"
+        )

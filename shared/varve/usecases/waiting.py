@@ -36,7 +36,9 @@ class WaitingWords:
     @property
     def name(self) -> str:
         """The mark's name: the same for the same messages."""
-        return digest("words", self.conversation_id, self.messages[0], length=32)
+        return digest(
+            "words", self.conversation_id, self.messages[0], length=32
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -71,7 +73,9 @@ class WaitingPeriod:
     @property
     def name(self) -> str:
         """The mark's name: one for each period."""
-        return digest("period", self.period.grain, self.period.label, length=32)
+        return digest(
+            "period", self.period.grain, self.period.label, length=32
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -96,7 +100,9 @@ def put_mark(scope: Scope, mark: Mark, *, objects: Objects) -> None:
     objects.put(key_of(scope, mark), json.dumps(mark.to_dict()).encode())
 
 
-def remove_marks(scope: Scope, marks: Sequence[Mark], *, objects: Objects) -> None:
+def remove_marks(
+    scope: Scope, marks: Sequence[Mark], *, objects: Objects
+) -> None:
     """Remove marks that are settled. Raises Retryable."""
     if marks:
         objects.delete([key_of(scope, mark) for mark in marks])
@@ -111,7 +117,9 @@ def read_marks(scope: Scope, *, objects: Objects) -> Iterator[Mark]:
         with intact(info.key):
             body = json.loads(stored.data)
             if "period" in body:
-                yield WaitingPeriod(Period.parse(body["period"], Grain(body["grain"])))
+                yield WaitingPeriod(
+                    Period.parse(body["period"], Grain(body["grain"]))
+                )
             else:
                 yield WaitingWords.from_dict(body)
 

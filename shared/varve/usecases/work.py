@@ -63,9 +63,15 @@ class WorkOutcome:
         """Add one period; an empty one counts as unchanged."""
         state = outcome.state
         self.built += outcome.built
-        self.failed += state in (SummaryOutcome.FAILED, SummaryOutcome.GIVEN_UP)
+        self.failed += state in (
+            SummaryOutcome.FAILED,
+            SummaryOutcome.GIVEN_UP,
+        )
         self.given_up += state is SummaryOutcome.GIVEN_UP
-        self.unchanged += state in (SummaryOutcome.UNCHANGED, SummaryOutcome.EMPTY)
+        self.unchanged += state in (
+            SummaryOutcome.UNCHANGED,
+            SummaryOutcome.EMPTY,
+        )
 
     def count_cleaned(self, report: CleanupReport) -> None:
         """Add one agent: the periods sent for deletion, and those kept too long."""
@@ -105,7 +111,9 @@ def work(
     def handle(delivery: Delivery) -> None:
         _handle(open_session, delivery, now, outcome, queue)
 
-    outcome.returned = deliver_each(deliveries, handle, dead_letters=dead_letters)
+    outcome.returned = deliver_each(
+        deliveries, handle, dead_letters=dead_letters
+    )
     return outcome
 
 
@@ -144,7 +152,9 @@ def _handle(
 
 
 @doing("cleanup")
-def _clean_noted(session: Session, notes: Sequence[str], outcome: WorkOutcome) -> None:
+def _clean_noted(
+    session: Session, notes: Sequence[str], outcome: WorkOutcome
+) -> None:
     """Clean up the grains of the notes that no other delivery has settled."""
     standing = session.ledger.standing(notes)
     if standing:
@@ -188,7 +198,9 @@ def summarize_agent(
     return outcome
 
 
-def _summarize_all(session: Session, period: Period, outcome: WorkOutcome) -> None:
+def _summarize_all(
+    session: Session, period: Period, outcome: WorkOutcome
+) -> None:
     """Summarize a period of every user, writing each part before the next.
 
     No function's time limits a part here, and each part reads the period again.
@@ -229,7 +241,9 @@ def clean_agent(
     report = inspect(session, tuple(Grain), force=force)
     if dry_run:
         return report
-    clean(session, report, session.ledger.expired_of(session.scope, session.now))
+    clean(
+        session, report, session.ledger.expired_of(session.scope, session.now)
+    )
     _compact_stores(session)
     oldest = session.now - PAYLOADS_KEPT
     payloads = session.objects.list(f"payloads/{session.scope}")

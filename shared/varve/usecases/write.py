@@ -20,7 +20,9 @@ Pending = list[tuple[Delivery, WriteMessage]]
 
 
 def write(
-    session: WriterSession, deliveries: Sequence[Delivery], dead_letters: DeadLetters
+    session: WriterSession,
+    deliveries: Sequence[Delivery],
+    dead_letters: DeadLetters,
 ) -> WriteOutcome:
     """Write a FIFO batch, group by group.
 
@@ -31,8 +33,12 @@ def write(
     outcome = WriteOutcome()
     for group in group_deliveries(deliveries):
         with session.meter.serve(group_scope(group[0].group), "write"):
-            pending, returned = _read_group(group, session.objects, dead_letters)
-            outcome.returned += _commit(pending, session, dead_letters, outcome)
+            pending, returned = _read_group(
+                group, session.objects, dead_letters
+            )
+            outcome.returned += _commit(
+                pending, session, dead_letters, outcome
+            )
             outcome.returned += returned
     session.records.finish()
     return outcome
@@ -47,7 +53,9 @@ def write_now(session: WriterSession, deliveries: Sequence[Delivery]) -> None:
     """
     try:
         for group in group_deliveries(deliveries):
-            messages = [read_write(one, objects=session.objects) for one in group]
+            messages = [
+                read_write(one, objects=session.objects) for one in group
+            ]
             with session.locks.hold("write", [group[0].group]):
                 until_uncontended(
                     partial(apply_messages, messages, session, WriteOutcome())
@@ -69,7 +77,9 @@ class DirectWrites:
 
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
         """Hold the message until the next flush. Raises what `flush` raises."""
-        self._sent.append(Delivery(id=deduplication_id, body=body, group=group))
+        self._sent.append(
+            Delivery(id=deduplication_id, body=body, group=group)
+        )
         if len(self._sent) >= MAX_WAITING:
             self.flush()
 
@@ -116,8 +126,12 @@ def _commit(
     try:
         apply_messages(list(messages.values()), session, outcome)
     except (Rejected, Misconfigured):
-        return handle_until_failure(deliveries, apply_one, dead_letters=dead_letters)
+        return handle_until_failure(
+            deliveries, apply_one, dead_letters=dead_letters
+        )
     except Retryable as error:
         failure = error
-        return handle_until_failure(deliveries, fail, dead_letters=dead_letters)
+        return handle_until_failure(
+            deliveries, fail, dead_letters=dead_letters
+        )
     return []

@@ -76,7 +76,9 @@ def _require_another_key(
             )
 
 
-def _list_operator_keys(settings: Settings) -> Iterator[tuple[str | None, str]]:
+def _list_operator_keys(
+    settings: Settings,
+) -> Iterator[tuple[str | None, str]]:
     """Yield each key of the operator with the address it belongs to."""
     yield settings.api_key, settings.base_url
     yield settings.openrouter_key, OPENROUTER_URL
@@ -88,7 +90,9 @@ def _list_operator_keys(settings: Settings) -> Iterator[tuple[str | None, str]]:
 def _read_variable(name: str, environment: Mapping[str, str]) -> str:
     key = environment.get(name)
     if not key:
-        raise Misconfigured(f"{name}: is not set (the workspace's key reference)")
+        raise Misconfigured(
+            f"{name}: is not set (the workspace's key reference)"
+        )
     return key
 
 

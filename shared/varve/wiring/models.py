@@ -66,7 +66,11 @@ class ConfiguredModels:
         return MovingEmbedder(current, builders)
 
     def extractor(
-        self, config: WorkspaceConfig, agent: str, privacy: Privacy, objects: Objects
+        self,
+        config: WorkspaceConfig,
+        agent: str,
+        privacy: Privacy,
+        objects: Objects,
     ) -> Extractor:
         """Return the agent's extractor: a model behind checkpoints, or the rules."""
         name = self._llm_name(config)
@@ -75,7 +79,10 @@ class ConfiguredModels:
 
             # Rules repeat words that were filtered, and write none of their own.
             return self._once(("rules",), RuleExtractor)
-        from varve.usecases.reading import CheckpointedExtractor, ModelExtractor
+        from varve.usecases.reading import (
+            CheckpointedExtractor,
+            ModelExtractor,
+        )
 
         words = config.prompts_for(agent).extract
         model = ModelExtractor(self._llm(name, config), instructions=words)
@@ -90,10 +97,17 @@ class ConfiguredModels:
         return PrivateLLM(self._llm(name, config), privacy)
 
     def summarizer(
-        self, config: WorkspaceConfig, agent: str, privacy: Privacy, objects: Objects
+        self,
+        config: WorkspaceConfig,
+        agent: str,
+        privacy: Privacy,
+        objects: Objects,
     ) -> Summarizer:
         """Return the agent's summarizer: a model, or sentences chosen by the embedder."""
-        from varve.usecases.condensing import ExtractiveSummarizer, ModelSummarizer
+        from varve.usecases.condensing import (
+            ExtractiveSummarizer,
+            ModelSummarizer,
+        )
 
         llm = self.llm(config, privacy)
         if llm is None:
@@ -136,24 +150,32 @@ class ConfiguredModels:
             name = parse_llm_name(given, "config.json: models.entities")
         if name.provider == "offline":
             return None
-        build = partial(self._llm, name, config, max_retries=0, timeout=FINDER_SECONDS)
+        build = partial(
+            self._llm, name, config, max_retries=0, timeout=FINDER_SECONDS
+        )
         return LateFinder(build)
 
-    def _embedder(self, given: str | None, config: WorkspaceConfig) -> Embedder:
+    def _embedder(
+        self, given: str | None, config: WorkspaceConfig
+    ) -> Embedder:
         name = self._settings.embedder
         if given not in (None, DEFAULT_EMBEDDER):
             name = parse_embedder_name(str(given), "config.json: models")
         build = partial(self._build_embedder, name, config)
         return self._once(("embedder", name, *_provider(config)), build)
 
-    def _build_embedder(self, name: ModelName, config: WorkspaceConfig) -> Embedder:
+    def _build_embedder(
+        self, name: ModelName, config: WorkspaceConfig
+    ) -> Embedder:
         from varve.adapters.models.cached_embedder import (
             CachedEmbedder,
             CachedWordEmbedder,
         )
 
         if name.provider == EMBEDDED:
-            from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
+            from varve.adapters.models.wordllama_embedder import (
+                WordLlamaEmbedder,
+            )
 
             embedded = WordLlamaEmbedder()
             return CachedWordEmbedder(embedded, embedded)
@@ -171,11 +193,17 @@ class ConfiguredModels:
             )
         )
 
-    def _build_reranker(self, name: ModelName, config: WorkspaceConfig) -> Reranker:
+    def _build_reranker(
+        self, name: ModelName, config: WorkspaceConfig
+    ) -> Reranker:
         from varve.adapters.models.http_reranker import HttpReranker
 
         url = self._settings.reranker_url
-        if name.provider == OPENROUTER or config.models.base_url or url is None:
+        if (
+            name.provider == OPENROUTER
+            or config.models.base_url
+            or url is None
+        ):
             read_key = partial(self._read_key, name.provider, config)
             return HttpReranker(
                 name.name,
@@ -189,7 +217,9 @@ class ConfiguredModels:
             raise Misconfigured(
                 "VARVE_RERANKER_API_KEY: is not set, and VARVE_RERANKER_URL asks for it"
             )
-        return HttpReranker(name.name, api_key=key, base_url=url, meter=self._meter)
+        return HttpReranker(
+            name.name, api_key=key, base_url=url, meter=self._meter
+        )
 
     def _llm_name(self, config: WorkspaceConfig) -> ModelName:
         given = config.models.llm
@@ -237,7 +267,9 @@ class ConfiguredModels:
         if reference is None:
             return read_operator_key(provider, self._settings)
         address = self._address(provider, config)
-        return read_workspace_key(reference, address, self._settings, self._environment)
+        return read_workspace_key(
+            reference, address, self._settings, self._environment
+        )
 
     def _once(self, key: Key, build: Callable[[], T]) -> T:
         """Return the cached object for `key`, building it on first use."""

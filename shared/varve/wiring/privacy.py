@@ -46,7 +46,9 @@ def require_regions(config: WorkspaceConfig) -> None:
         raise Rejected("privacy.regions", f"{region!r} {PHONELESS}")
 
 
-def _pseudonym_key(config: WorkspaceConfig, environment: Mapping[str, str]) -> bytes:
+def _pseudonym_key(
+    config: WorkspaceConfig, environment: Mapping[str, str]
+) -> bytes:
     """Return the key from the secret or variable that the workspace names."""
     reference = config.privacy.key
     if reference is None or reference.secret is None:

@@ -33,7 +33,9 @@ class WaitingQueue:
 
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
         """Keep the message."""
-        self._waiting.append(Delivery(id=deduplication_id, body=body, group=group))
+        self._waiting.append(
+            Delivery(id=deduplication_id, body=body, group=group)
+        )
 
     def take(self) -> list[Delivery]:
         """Remove and return the messages, in the order they were sent."""

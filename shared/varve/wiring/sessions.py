@@ -137,7 +137,9 @@ class Sessions:
             profiles=store.profiles,
             ledger=Ledger(store.objects),
             vectors=store.stores,
-            embedder=lambda workspace: self.models.embedder(read_config(workspace)),
+            embedder=lambda workspace: self.models.embedder(
+                read_config(workspace)
+            ),
             objects=store.objects,
             locks=store.locks,
             meter=self.meter,
@@ -154,7 +156,9 @@ class Sessions:
     def ingest_queue(self) -> "SqsQueue":
         """The ingest queue. Raises Misconfigured: VARVE_INGEST_QUEUE_URL is not set."""
         return open_queue(
-            self.settings.ingest_queue_url, "VARVE_INGEST_QUEUE_URL", self.meter
+            self.settings.ingest_queue_url,
+            "VARVE_INGEST_QUEUE_URL",
+            self.meter,
         )
 
     @cached_property
@@ -168,7 +172,9 @@ class Sessions:
     def work_queue(self) -> "SqsQueue":
         """The work queue. Raises Misconfigured: VARVE_SUMMARY_QUEUE_URL is not set."""
         return open_queue(
-            self.settings.summary_queue_url, "VARVE_SUMMARY_QUEUE_URL", self.meter
+            self.settings.summary_queue_url,
+            "VARVE_SUMMARY_QUEUE_URL",
+            self.meter,
         )
 
     def dead_letters(self, queue: "SqsQueue") -> "SqsDeadLetters":
@@ -186,7 +192,9 @@ class Sessions:
             "summary": self.settings.summary_queue_url,
         }
         return {
-            name: open_queue(url, "", self.meter) for name, url in urls.items() if url
+            name: open_queue(url, "", self.meter)
+            for name, url in urls.items()
+            if url
         }
 
     @cached_property
@@ -194,7 +202,10 @@ class Sessions:
         """The dead letters of each queue that the settings name."""
         from varve.adapters.queues.dead_letters import SqsDeadLetterBox
 
-        return {name: SqsDeadLetterBox(queue) for name, queue in self.queues.items()}
+        return {
+            name: SqsDeadLetterBox(queue)
+            for name, queue in self.queues.items()
+        }
 
     @cached_property
     def inspector(self) -> "StoreInspector":
@@ -237,7 +248,9 @@ class Sessions:
         self.meter.add(Item.GETS)
         return read_bucket_versioning(location[0])
 
-    def _session(self, scope: Scope, now: datetime | None, store: OpenStore) -> Session:
+    def _session(
+        self, scope: Scope, now: datetime | None, store: OpenStore
+    ) -> Session:
         self.costs.fold_behind()
         self.searches.flush_behind()
         store.require_own_folders(scope)
@@ -260,14 +273,18 @@ class Sessions:
             ingest, write, partial(self.open_writer, store), store.locks
         )
 
-    def _open_scoped(self, scope: Scope, credentials: "ScopedCredentials") -> OpenStore:
+    def _open_scoped(
+        self, scope: Scope, credentials: "ScopedCredentials"
+    ) -> OpenStore:
         return self._keep_open((scope, "own"), credentials.of(scope))
 
     def _open_shared(self, scope: Scope) -> OpenStore:
         """Open a store that reads another agent's records and nothing else."""
         if self._credentials is None:
             return self.store
-        return self._keep_open((scope, "shared"), self._credentials.of_records(scope))
+        return self._keep_open(
+            (scope, "shared"), self._credentials.of_records(scope)
+        )
 
     def _keep_open(
         self, key: tuple[Scope, str], own: "TemporaryCredentials"

@@ -52,21 +52,30 @@ def _parse_store(text: str, field: str) -> str:
             raise Rejected(field, f"{text!r} names no bucket")
         return text
     if "://" in text:
-        raise Rejected(field, f"{text!r} is neither a directory nor s3://bucket/prefix")
+        raise Rejected(
+            field, f"{text!r} is neither a directory nor s3://bucket/prefix"
+        )
     return str(_parse_directory(text, field))
 
 
 def _parse_directory(text: str, field: str) -> Path:
     try:
         return Path(text).expanduser()
-    except RuntimeError as error:  # "~name" of a user that this machine does not have
+    except (
+        RuntimeError
+    ) as error:  # "~name" of a user that this machine does not have
         raise Rejected(field, f"{text!r} names no home directory") from error
 
 
 def _parse_whole_number(text: str, field: str) -> int:
-    if not text.isascii() or not text.isdecimal() or int(text) > MAX_WHOLE_NUMBER:
+    if (
+        not text.isascii()
+        or not text.isdecimal()
+        or int(text) > MAX_WHOLE_NUMBER
+    ):
         raise Rejected(
-            field, f"{text[:40]!r} is not a whole number from 0 to {MAX_WHOLE_NUMBER}"
+            field,
+            f"{text[:40]!r} is not a whole number from 0 to {MAX_WHOLE_NUMBER}",
         )
     return int(text)
 
@@ -83,7 +92,8 @@ def _parse_identities(text: str, field: str) -> dict[str, Identity]:
             identities[caller] = Identity.parse(memory, field)
     except (ValueError, AttributeError, TypeError, Rejected) as error:
         raise Rejected(
-            field, 'must be a JSON object such as {"my-target": "workspace/agent"}'
+            field,
+            'must be a JSON object such as {"my-target": "workspace/agent"}',
         ) from error
     return identities
 
@@ -302,7 +312,9 @@ class Settings(BaseSettings):
         return (init_settings,)
 
 
-def read_settings(environment: Mapping[str, str], store: str | None = None) -> Settings:
+def read_settings(
+    environment: Mapping[str, str], store: str | None = None
+) -> Settings:
     """Return the settings of an environment; an empty variable counts as not set.
 
     `store` overrides VARVE_STORE. Raises Misconfigured: names the variable and the form

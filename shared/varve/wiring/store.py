@@ -58,7 +58,9 @@ class OpenStore:
             return local_objects(Path(self._settings.store))
         if self.credentials is None:
             return s3_objects(*location, meter=self._meter)
-        return s3_objects(*location, self.credentials.for_objects(), self._meter)
+        return s3_objects(
+            *location, self.credentials.for_objects(), self._meter
+        )
 
     @cached_property
     def locks(self) -> Locks:
@@ -85,7 +87,11 @@ class OpenStore:
 
     def shared_records(self, scope: Scope) -> "LanceRecords":
         """The records of another agent, read with rights to that agent's records alone."""
-        return self._open_shared(scope).records if self._open_shared else self.records
+        return (
+            self._open_shared(scope).records
+            if self._open_shared
+            else self.records
+        )
 
     def _lance_options(self) -> dict[str, str] | None:
         from varve.adapters.objects.store import lance_options
@@ -136,7 +142,9 @@ class OpenStore:
         stored = self.objects.get(key)
         data = stored.data if stored else b"{}"
         settings = self._settings
-        return _parse_config(data, settings.default_plan, settings.privacy_mode)
+        return _parse_config(
+            data, settings.default_plan, settings.privacy_mode
+        )
 
     def require_own_folders(self, scope: Scope) -> None:
         """Refuse an agent whose folders the file system takes for another agent's.
@@ -173,5 +181,7 @@ def _parse_config(
     if "plan" not in config.model_fields_set:
         update["plan"] = default_plan
     if "mode" not in config.privacy.model_fields_set:
-        update["privacy"] = config.privacy.model_copy(update={"mode": privacy_mode})
+        update["privacy"] = config.privacy.model_copy(
+            update={"mode": privacy_mode}
+        )
     return config.model_copy(update=update)

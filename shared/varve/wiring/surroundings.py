@@ -28,7 +28,9 @@ class ProcessSurroundings:
         if self._sessions.settings.s3_location is not None:
             self._sessions.store.require_safe()
         elif not os.access(_find_existing(Path(self.store)), os.W_OK):
-            raise Misconfigured(f"{self.store}: this process may not write there")
+            raise Misconfigured(
+                f"{self.store}: this process may not write there"
+            )
 
     def versioning(self) -> str:
         return self._sessions.versioning()

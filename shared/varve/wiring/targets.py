@@ -37,7 +37,9 @@ def open_target(target: str) -> Objects:
 def _normalize(target: str) -> str:
     if not target.startswith(_S3):
         if not target or "://" in target:
-            raise Rejected("target", "must be a directory or s3://bucket/prefix")
+            raise Rejected(
+                "target", "must be a directory or s3://bucket/prefix"
+            )
         return str(Path(target).resolve())
     parts = [part for part in target.removeprefix(_S3).split("/") if part]
     if not parts:

@@ -85,7 +85,9 @@ class DuckdbStage:
         """Close the file."""
         self._connection.close()
 
-    def add(self, scope: Scope, table: AnalyticsTable, rows: Iterable[Row]) -> int:
+    def add(
+        self, scope: Scope, table: AnalyticsTable, rows: Iterable[Row]
+    ) -> int:
         insert = (
             f"insert into {table.name} select $1, $2,"
             f" left(strftime({table.time}::timestamptz, '%Y-%m-%d'), 7), *"
@@ -96,10 +98,14 @@ class DuckdbStage:
             count += batch.num_rows
             self._connection.register("incoming", batch)
             try:
-                self._connection.execute(insert, [scope.workspace, scope.agent])
+                self._connection.execute(
+                    insert, [scope.workspace, scope.agent]
+                )
             except duckdb.Error as error:
                 # DuckDB's words may quote a value.
-                raise Retryable(f"tables: {type(error).__name__} in {_FILE}") from error
+                raise Retryable(
+                    f"tables: {type(error).__name__} in {_FILE}"
+                ) from error
             finally:
                 self._connection.unregister("incoming")
         return count

@@ -61,7 +61,9 @@ class ScopedCredentials:
     `location` is the store's bucket and the prefix of its keys.
     """
 
-    def __init__(self, role: str, location: tuple[str, str], clock: Clock) -> None:
+    def __init__(
+        self, role: str, location: tuple[str, str], clock: Clock
+    ) -> None:
         self._role = role
         self._location = location
         self._clock = clock
@@ -83,7 +85,9 @@ class ScopedCredentials:
         """
         return self._get(scope, only_records=True)
 
-    def _get(self, scope: Scope, *, only_records: bool) -> TemporaryCredentials:
+    def _get(
+        self, scope: Scope, *, only_records: bool
+    ) -> TemporaryCredentials:
         key = (scope, only_records)
         with self._lock:
             cached = self._cached.get(key)
@@ -91,7 +95,9 @@ class ScopedCredentials:
             return cached
         limits = {}
         if only_records:
-            limits["Policy"] = records_policy(self._role, self._location, scope)
+            limits["Policy"] = records_policy(
+                self._role, self._location, scope
+            )
         credentials = self._assume_role(scope, limits)
         with self._lock:
             self._cached[key] = credentials
@@ -145,10 +151,16 @@ def records_policy(role: str, location: tuple[str, str], scope: Scope) -> str:
     bucket, prefix = location
     partition = role.split(":")[1] if role.startswith("arn:") else "aws"
     arn = f"arn:{partition}:s3:::{bucket}"
-    records = "/".join(filter(None, (prefix.strip("/"), f"vectordb/{scope}/*")))
+    records = "/".join(
+        filter(None, (prefix.strip("/"), f"vectordb/{scope}/*"))
+    )
     listing = {"StringLike": {"s3:prefix": records}}
     statements = [
-        {"Effect": "Allow", "Action": "s3:GetObject", "Resource": f"{arn}/{records}"},
+        {
+            "Effect": "Allow",
+            "Action": "s3:GetObject",
+            "Resource": f"{arn}/{records}",
+        },
         {
             "Effect": "Allow",
             "Action": "s3:ListBucket",

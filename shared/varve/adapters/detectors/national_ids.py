@@ -86,7 +86,9 @@ def national_ids() -> tuple[NationalId, ...]:
     return (
         NationalId(_form(_SSN), _any_of(ssn.is_valid, itin.is_valid)),
         NationalId(
-            _form(_PLAIN_SSN), _ignore_separators(ssn.is_valid), _words(_SSN_WORDS)
+            _form(_PLAIN_SSN),
+            _ignore_separators(ssn.is_valid),
+            _words(_SSN_WORDS),
         ),
         NationalId(_form(_DNI), _ignore_separators(dni.is_valid)),
         NationalId(_form(_NIE), _ignore_separators(nie.is_valid)),
@@ -94,22 +96,32 @@ def national_ids() -> tuple[NationalId, ...]:
         NationalId(_form(_NHS), nhs.is_valid, _words(r"\bnhs\b")),
         NationalId(_form(_CPF), cpf.is_valid),
         NationalId(_form(_ELEVEN_DIGITS), cpf.is_valid, _words(r"\bcpf\b")),
-        NationalId(_form(_BSN), bsn.is_valid, _words(r"\bbsn\b|burgerservice")),
+        NationalId(
+            _form(_BSN), bsn.is_valid, _words(r"\bbsn\b|burgerservice")
+        ),
         NationalId(_form(_NIR), nir.is_valid),
         NationalId(_form(_CODICE_FISCALE), codicefiscale.is_valid),
         NationalId(_form(_CURP), curp.is_valid),
         NationalId(_form(_PERSONNUMMER), personnummer.is_valid),
-        NationalId(_form(_ELEVEN_DIGITS), pesel.is_valid, _words(r"\bpesel\b")),
-        NationalId(_form(_IDNR), idnr.is_valid, _words(r"steuer|\bidnr|tax id")),
+        NationalId(
+            _form(_ELEVEN_DIGITS), pesel.is_valid, _words(r"\bpesel\b")
+        ),
+        NationalId(
+            _form(_IDNR), idnr.is_valid, _words(r"steuer|\bidnr|tax id")
+        ),
         NationalId(_form(_NIF), nif.is_valid, _words(r"\bnif\b|contribuinte")),
-        NationalId(_form(_SIN), sin.is_valid, _words(r"\bsin\b|social insurance")),
+        NationalId(
+            _form(_SIN), sin.is_valid, _words(r"\bsin\b|social insurance")
+        ),
         NationalId(_form(_AADHAAR), aadhaar.is_valid, _words(r"aadha+r")),
     )
 
 
 def _form(pattern: str) -> re.Pattern[str]:
     """Compile a form that must stand alone, without letters or digits joined to it."""
-    return re.compile(rf"(?<![\w.-])(?<!\d[ /,])(?:{pattern})(?![\w-]|[.,/]\d)")
+    return re.compile(
+        rf"(?<![\w.-])(?<!\d[ /,])(?:{pattern})(?![\w-]|[.,/]\d)"
+    )
 
 
 def _words(pattern: str) -> re.Pattern[str]:

@@ -9,7 +9,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from varve.adapters.detectors.national_ids import BEFORE, NationalId, national_ids
+from varve.adapters.detectors.national_ids import (
+    BEFORE,
+    NationalId,
+    national_ids,
+)
 from varve.adapters.detectors.separators import plain_separators
 from varve.domain.allowance import Allowance
 from varve.domain.errors import Misconfigured
@@ -22,7 +26,9 @@ Texts without them do not need the libraries that check these.
 """
 
 # An image or an archive, in which any form may occur by chance.
-_BASE64 = re.compile(r"data:[\w.+/-]+;base64,[A-Za-z0-9+/=\s]+|[A-Za-z0-9+/=_-]{120,}")
+_BASE64 = re.compile(
+    r"data:[\w.+/-]+;base64,[A-Za-z0-9+/=\s]+|[A-Za-z0-9+/=_-]{120,}"
+)
 
 _EMAIL = re.compile(
     r"(?<![\w.+%@/-])(?:mailto:)?(?P<address>[^\W_](?:[\w.+%'-]{0,62}[\w+-])?"
@@ -121,7 +127,10 @@ class PersonalDetector:
         """
         allowance = allowance or Allowance()
         text = plain_separators(text)
-        found = [*_find_emails(text, allowance), *_find_ip_addresses(text, allowance)]
+        found = [
+            *_find_emails(text, allowance),
+            *_find_ip_addresses(text, allowance),
+        ]
         if _NUMBERS.search(text):
             found += _find_ibans(text, allowance)
             found += _find_cards(text, allowance)
@@ -130,7 +139,9 @@ class PersonalDetector:
         if not found:
             return ()
         images = [match.span() for match in _BASE64.finditer(text)]
-        return [finding for finding in found if not _is_inside(finding, images)]
+        return [
+            finding for finding in found if not _is_inside(finding, images)
+        ]
 
     def _find_national_ids(
         self, text: str, allowance: Allowance
@@ -144,7 +155,9 @@ class PersonalDetector:
     def _national_ids(self) -> tuple[NationalId, ...]:
         return national_ids()
 
-    def _find_phones(self, text: str, allowance: Allowance) -> Iterator[Detection]:
+    def _find_phones(
+        self, text: str, allowance: Allowance
+    ) -> Iterator[Detection]:
         # phonenumbers' own search takes seconds for a megabyte of text. So it only gets
         # passages that are written or spoken of as phones.
         for match in allowance.within_time(_PHONE.finditer(text)):
@@ -157,7 +170,9 @@ class PersonalDetector:
                 digits = re.sub(r"\D", "", match[0])
                 yield Detection(Kind.PHONE, start, end, digits)
 
-    def _check_phone(self, text: str, start: int, end: int) -> Iterator[Detection]:
+    def _check_phone(
+        self, text: str, start: int, end: int
+    ) -> Iterator[Detection]:
         """Yield the phone in a passage, if phonenumbers finds one."""
         import phonenumbers
 
@@ -169,7 +184,9 @@ class PersonalDetector:
             regions = (None,)
             leniency = phonenumbers.Leniency.POSSIBLE
         for region in regions:
-            for match in phonenumbers.PhoneNumberMatcher(number, region, leniency):
+            for match in phonenumbers.PhoneNumberMatcher(
+                number, region, leniency
+            ):
                 canonical = phonenumbers.format_number(
                     match.number, phonenumbers.PhoneNumberFormat.E164
                 )
@@ -180,7 +197,9 @@ class PersonalDetector:
     @cached_property
     def _checked_regions(self) -> tuple[str, ...]:
         for region in phoneless(self._regions):
-            raise Misconfigured(f"config.json: privacy.regions: {region!r} {PHONELESS}")
+            raise Misconfigured(
+                f"config.json: privacy.regions: {region!r} {PHONELESS}"
+            )
         return self._regions
 
 
@@ -226,7 +245,9 @@ def _find_emails(text: str, allowance: Allowance) -> Iterator[Detection]:
                 continue
             before = text[max(0, match.start() - BEFORE) : match.start()]
             if not _LOGIN.search(before):
-                yield Detection(Kind.EMAIL, *match.span("address"), address.casefold())
+                yield Detection(
+                    Kind.EMAIL, *match.span("address"), address.casefold()
+                )
     for match in allowance.within_time(_EMAIL_IN_WORDS.finditer(text)):
         address = _AT_WORD.sub("@", match["address"])
         address = _DOT_WORD.sub(".", address)

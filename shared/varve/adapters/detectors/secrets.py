@@ -78,8 +78,12 @@ _OPTION = re.compile(
     r"(?<!\S)(?:(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}:"
     r"|--pass(?:word|wd)?[ =][\"']?|sshpass -p ?[\"']?)(?P<value>[^\s\"'`]{4,200})"
 )
-_MYSQL = re.compile(r"\bmysql\w{0,8}[^\n]{0,80}? -p(?P<value>[^\s\"'`]{6,200})")
-_BASIC = re.compile(r"\bBasic +(?P<value>[A-Za-z0-9+/]{8,400}={0,2})", re.IGNORECASE)
+_MYSQL = re.compile(
+    r"\bmysql\w{0,8}[^\n]{0,80}? -p(?P<value>[^\s\"'`]{6,200})"
+)
+_BASIC = re.compile(
+    r"\bBasic +(?P<value>[A-Za-z0-9+/]{8,400}={0,2})", re.IGNORECASE
+)
 # Like detect-secrets, but also for passwords with signs, and to the end of a token.
 _IN_URL = re.compile(r"://[^\s/:@]*:(?P<value>[^\s/@]{3,})@")
 # A token of one part matches without `rest`, so that it is read once.
@@ -295,5 +299,7 @@ def _is_jwt(token: str) -> bool:
 
     try:
         return bool(JwtTokenDetector.is_formally_valid(token))
-    except RecursionError:  # JSON nested too deep for a claim that a server would read
+    except (
+        RecursionError
+    ):  # JSON nested too deep for a claim that a server would read
         return False

@@ -35,7 +35,8 @@ def token_shapes() -> tuple[TokenShape, ...]:
     path = files("varve.adapters.detectors") / "token_shapes.toml"
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     return tuple(
-        TokenShape(each["keyword"], _compile(each["pattern"])) for each in data["shape"]
+        TokenShape(each["keyword"], _compile(each["pattern"]))
+        for each in data["shape"]
     )
 
 

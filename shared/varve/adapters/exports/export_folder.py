@@ -84,7 +84,8 @@ def _require_free(directory: Path, force: bool) -> None:
         )
     if not _is_export(directory):
         raise Rejected(
-            "DIR", "is not empty and holds no export; choose another or empty it"
+            "DIR",
+            "is not empty and holds no export; choose another or empty it",
         )
 
 
@@ -107,7 +108,9 @@ class FolderWriter:
 
     def lines(self, name: str, rows: Iterable[Mapping[str, Any]]) -> int:
         count = 0
-        with (self._beside / name).open("w", encoding="utf-8", newline="\n") as file:
+        with (self._beside / name).open(
+            "w", encoding="utf-8", newline="\n"
+        ) as file:
             for row in rows:
                 line = json.dumps(row, ensure_ascii=False)
                 file.write(line + "\n")
@@ -135,7 +138,9 @@ class FolderWriter:
         return count
 
     def triples(self, name: str, triples: Sequence[Triple]) -> None:
-        pq.write_table(to_table(triples), self._beside / name, compression="zstd")
+        pq.write_table(
+            to_table(triples), self._beside / name, compression="zstd"
+        )
 
     def finish(self, manifest: Mapping[str, Any]) -> None:
         files = {}
@@ -179,14 +184,17 @@ class FolderReader:
         """Raise Rejected unless the file has the size and hash of its manifest entry."""
         if Path(name).name != name or not isinstance(expected, dict):
             raise Rejected(
-                f"{MANIFEST}: files", "names something that is not a file of an export"
+                f"{MANIFEST}: files",
+                "names something that is not a file of an export",
             )
         path = self._directory / name
         if not path.is_file():
             raise Rejected(name, "is missing")
         for key, value in _describe(path).items():
             if value != expected.get(key):
-                raise Rejected(name, "differs from the manifest in its size or SHA-256")
+                raise Rejected(
+                    name, "differs from the manifest in its size or SHA-256"
+                )
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
         try:
@@ -211,11 +219,15 @@ class FolderReader:
         found: Vectors = {}
         try:
             with pq.ParquetFile(self._directory / name) as file:
-                batches = file.iter_batches(_BATCH_ROWS, columns=_VECTOR_COLUMNS)
+                batches = file.iter_batches(
+                    _BATCH_ROWS, columns=_VECTOR_COLUMNS
+                )
                 for batch in batches:
                     _read_vectors(batch, found)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise Rejected(name, "is not the Parquet file of an export") from error
+            raise Rejected(
+                name, "is not the Parquet file of an export"
+            ) from error
         return found
 
 
@@ -223,7 +235,9 @@ def _parse_line(name: str, number: int, line: bytes) -> Any:
     try:
         return parse_json(line)
     except (ValueError, RecursionError) as error:
-        raise Rejected(f"{name}: line {number}", "is not valid JSON") from error
+        raise Rejected(
+            f"{name}: line {number}", "is not valid JSON"
+        ) from error
 
 
 def _read_vectors(batch: pa.RecordBatch, found: Vectors) -> None:

@@ -39,7 +39,9 @@ class Transfers:
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
-        self._pool = MeteredThreads(PARALLEL, thread_name_prefix="varve-transfer")
+        self._pool = MeteredThreads(
+            PARALLEL, thread_name_prefix="varve-transfer"
+        )
 
     def download(self, wanted: Mapping[str, LocalFile]) -> None:
         """Copy each object, by key, into its file.

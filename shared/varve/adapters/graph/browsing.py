@@ -15,7 +15,9 @@ KNOWLEDGE = f"""not (
 )"""
 """Whether a triple is no link between episodes."""
 
-_DRAWN_NOW = f"{HOLDS} and ($links or {KNOWLEDGE}) and label != '{ALSO_KNOWN_AS}'"
+_DRAWN_NOW = (
+    f"{HOLDS} and ($links or {KNOWLEDGE}) and label != '{ALSO_KNOWN_AS}'"
+)
 
 NEWEST = f"""
 select * from facts where {_DRAWN_NOW}

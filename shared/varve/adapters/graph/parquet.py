@@ -59,7 +59,9 @@ class ParquetGraph:
     def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
         return self.open(scope).counts(at)
 
-    def query(self, scope: Scope, sql: str, limits: QueryLimits) -> QueryResult:
+    def query(
+        self, scope: Scope, sql: str, limits: QueryLimits
+    ) -> QueryResult:
         from varve.adapters.graph import sandbox
         from varve.adapters.graph.table import require_footer
 
@@ -71,7 +73,9 @@ class ParquetGraph:
         require_footer(key, stored.data)
         return sandbox.query(stored.data, sql, limits)
 
-    def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
+    def apply(
+        self, scope: Scope, operations: Sequence[TripleOperation]
+    ) -> int:
         """Fold the operations in; return how many were new.
 
         After a lost race it reads and applies again. A put whose answer was lost is safe:
@@ -93,7 +97,9 @@ class ParquetGraph:
 
         return self._replace(scope, fold)
 
-    def _replace(self, scope: Scope, fold: "Callable[[GraphTable], int | None]") -> int:
+    def _replace(
+        self, scope: Scope, fold: "Callable[[GraphTable], int | None]"
+    ) -> int:
         """Change the table and put it in place of the one it was read from.
 
         `fold` returns a count, or None if it changes nothing. Returns that count.
@@ -131,7 +137,9 @@ def _remove(table: "GraphTable", doomed: frozenset[str]) -> int:
     return len(known) - len(left)
 
 
-def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | None:
+def change(
+    table: "GraphTable", operations: Sequence[TripleOperation]
+) -> int | None:
     """Fold the operations into the table.
 
     Returns how many were new, or None if they change nothing. Only groups (one

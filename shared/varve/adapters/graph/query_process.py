@@ -89,7 +89,9 @@ def main() -> None:
     sys.stdout.write(json.dumps(answer, allow_nan=False))
 
 
-def load(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> bool:
+def load(
+    connection: duckdb.DuckDBPyConnection, request: dict[str, Any]
+) -> bool:
     """Create the table, its views and, for GRAPH_TABLE, the property graph.
 
     A request with a database attaches it and creates nothing: it stays on disk, open, and
@@ -98,7 +100,9 @@ def load(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> bool
     """
     connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
     if "database" in request:
-        connection.execute(f"attach '{request['database']}' as tables (read_only)")
+        connection.execute(
+            f"attach '{request['database']}' as tables (read_only)"
+        )
         connection.execute("use tables")
         return False
     connection.execute(
@@ -110,7 +114,9 @@ def load(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> bool
     if not _GRAPH_TABLE.search(request["sql"]):
         return False
     try:
-        connection.execute(f"set extension_directory = '{request['extensions']}'")
+        connection.execute(
+            f"set extension_directory = '{request['extensions']}'"
+        )
         connection.execute("load duckpgq")
     except duckdb.Error:
         return False
@@ -124,7 +130,9 @@ def lock(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(setting)
 
 
-def _limit(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> None:
+def _limit(
+    connection: duckdb.DuckDBPyConnection, request: dict[str, Any]
+) -> None:
     """Limit memory and processor time, and forbid files to grow.
 
     DuckDB limits its memory; the operating system limits the process.
@@ -132,7 +140,9 @@ def _limit(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> No
     ((used,),) = connection.execute(
         "select sum(memory_usage_bytes) from duckdb_memory()"
     ).fetchall()
-    connection.execute(f"set memory_limit = '{used + request['memory']} bytes'")
+    connection.execute(
+        f"set memory_limit = '{used + request['memory']} bytes'"
+    )
     with contextlib.suppress(ImportError):  # Windows has no such limits
         _limit_process(request["memory"], request["seconds"])
 
@@ -142,13 +152,17 @@ def _limit_process(memory: int, seconds: int) -> None:
 
     spent = resource.getrusage(resource.RUSAGE_SELF)
     limits = {
-        resource.RLIMIT_CPU: int(spent.ru_utime + spent.ru_stime) + 1 + seconds,
+        resource.RLIMIT_CPU: int(spent.ru_utime + spent.ru_stime)
+        + 1
+        + seconds,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_AS: _address_space() + memory,
     }
     for limit, value in limits.items():
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses some of them
+        with contextlib.suppress(
+            ValueError, OSError
+        ):  # macOS refuses some of them
             resource.setrlimit(limit, (value, value))
 
 
@@ -167,7 +181,9 @@ def _address_space() -> int:
         return 1 << 40
 
 
-def check(connection: duckdb.DuckDBPyConnection, sql: str, matching: bool) -> None:
+def check(
+    connection: duckdb.DuckDBPyConnection, sql: str, matching: bool
+) -> None:
     """Check that the query is a single SELECT that takes its rows from tables.
 
     `matching` says whether GRAPH_TABLE is available. Raises QueryRefused, duckdb.Error.
@@ -268,7 +284,9 @@ def _execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         columns.append(column)
     names = ", ".join(
         f"{column} as {_quote(described[0])}"
-        for column, described in zip(columns, connection.description, strict=True)
+        for column, described in zip(
+            columns, connection.description, strict=True
+        )
     )
     (statement,) = connection.extract_statements(sql)
     query = statement.query.strip().rstrip(";")
@@ -286,7 +304,9 @@ def _parse_json(text: str) -> Any:
     except RecursionError as error:
         raise QueryRefused(_DEEP_JSON) from error
     except ValueError as error:  # Python's limit on the digits of an integer
-        raise QueryRefused("gives JSON with a number of too many digits") from error
+        raise QueryRefused(
+            "gives JSON with a number of too many digits"
+        ) from error
     return _finite(value, 0)
 
 

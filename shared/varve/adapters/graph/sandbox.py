@@ -35,7 +35,9 @@ def query(data: bytes, sql: str, limits: QueryLimits) -> QueryResult:
         return _ask(file, "triples", sql, limits)
 
 
-def query_database(file: BinaryIO, sql: str, limits: QueryLimits) -> QueryResult:
+def query_database(
+    file: BinaryIO, sql: str, limits: QueryLimits
+) -> QueryResult:
     """Run one SELECT over the tables of a DuckDB file, which may have lost its name.
 
     Raises as `query`.
@@ -53,7 +55,9 @@ def check_sql(sql: str) -> None:
         raise Misconfigured("graph query: needs Linux or macOS")
 
 
-def _ask(file: BinaryIO, kind: str, sql: str, limits: QueryLimits) -> QueryResult:
+def _ask(
+    file: BinaryIO, kind: str, sql: str, limits: QueryLimits
+) -> QueryResult:
     """Run the process over a file of the kind: `triples` or `database`."""
     check_sql(sql)
     answer = _run_process(file, kind, sql, limits)
@@ -105,12 +109,17 @@ def _run_process(
 
 def _path_for_child(file: BinaryIO) -> str:
     """Return the path by which a child process opens the inherited file."""
-    folders = ("/proc/self/fd", "/dev/fd")  # some systems have only one of them
+    folders = (
+        "/proc/self/fd",
+        "/dev/fd",
+    )  # some systems have only one of them
     folder = next(folder for folder in folders if Path(folder).is_dir())
     return f"{folder}/{file.fileno()}"
 
 
-def _read_answer(answer: bytes, code: int, limits: QueryLimits) -> dict[str, Any]:
+def _read_answer(
+    answer: bytes, code: int, limits: QueryLimits
+) -> dict[str, Any]:
     """Return the process's answer.
 
     Raises Rejected: the system ended the process for its processor time or memory.
@@ -120,13 +129,16 @@ def _read_answer(answer: bytes, code: int, limits: QueryLimits) -> dict[str, Any
         return read
     if code == -_SIGXCPU:
         raise Rejected(
-            "sql", f"took longer than {limits.seconds} seconds of processor time"
+            "sql",
+            f"took longer than {limits.seconds} seconds of processor time",
         )
     raise _too_much_memory(limits)
 
 
 def _too_much_memory(limits: QueryLimits) -> Rejected:
-    return Rejected("sql", f"needs more than {limits.memory // _MB:,} MB of memory")
+    return Rejected(
+        "sql", f"needs more than {limits.memory // _MB:,} MB of memory"
+    )
 
 
 _SIGXCPU = 24

@@ -24,7 +24,13 @@ from varve.adapters.graph.browsing import (
     HOLDING,
     NEWEST,
 )
-from varve.adapters.graph.walks import FAN_OUT, FRONTIER, HOLDS, NEIGHBOURS, PATHS
+from varve.adapters.graph.walks import (
+    FAN_OUT,
+    FRONTIER,
+    HOLDS,
+    NEIGHBOURS,
+    PATHS,
+)
 from varve.domain import triple
 from varve.domain.damage import Damaged, intact
 from varve.domain.entities import find_spellings
@@ -95,7 +101,9 @@ class GraphTable:
     key, if the bytes are not such a table.
     """
 
-    def __init__(self, data: bytes | None = None, key: str = "facts.parquet") -> None:
+    def __init__(
+        self, data: bytes | None = None, key: str = "facts.parquet"
+    ) -> None:
         self._lock = Lock()
         self._key = key
         with _OPENING:
@@ -130,9 +138,7 @@ class GraphTable:
 
     def about(self, entity: str) -> list[Triple]:
         """Return the whole groups (one predicate of one entity) that name the entity."""
-        named = (
-            "select source_id, label from facts where source_id = $1 or target_id = $1"
-        )
+        named = "select source_id, label from facts where source_id = $1 or target_id = $1"
         groups = f"select * from facts where (source_id, label) in ({named})"
         return self._triples(groups, [entity])
 
@@ -142,11 +148,17 @@ class GraphTable:
 
     def aliases(self) -> list[Triple]:
         """Return the triples that state another name of an entity, also past ones."""
-        return self._triples("select * from facts where label = $1", [ALSO_KNOWN_AS])
+        return self._triples(
+            "select * from facts where label = $1", [ALSO_KNOWN_AS]
+        )
 
-    def newest(self, most: int, at: datetime, *, links: bool = True) -> list[Triple]:
+    def newest(
+        self, most: int, at: datetime, *, links: bool = True
+    ) -> list[Triple]:
         """Return the triples that hold at the time, latest beginning first."""
-        triples = self._triples(NEWEST, {"most": most, "at": at, "links": links})
+        triples = self._triples(
+            NEWEST, {"most": most, "at": at, "links": links}
+        )
         return sorted(triples, key=lambda t: t.valid_at, reverse=True)
 
     def holding(self, at: datetime, *, links: bool = True) -> int:
@@ -154,13 +166,19 @@ class GraphTable:
         ((count,),) = self._rows(HOLDING, {"at": at, "links": links})
         return int(count)
 
-    def changed(self, since: datetime, until: datetime, most: int) -> list[Triple]:
+    def changed(
+        self, since: datetime, until: datetime, most: int
+    ) -> list[Triple]:
         """Return the triples that began or ended in the span, in the fold's order."""
-        return self._triples(CHANGED, {"since": since, "until": until, "most": most})
+        return self._triples(
+            CHANGED, {"since": since, "until": until, "most": most}
+        )
 
     def drawn_from(self, conversation_id: str, most: int) -> list[Triple]:
         """Return triples that a statement of the conversation made or changed."""
-        return self._triples(DRAWN, {"conversation": conversation_id, "most": most})
+        return self._triples(
+            DRAWN, {"conversation": conversation_id, "most": most}
+        )
 
     def entities(
         self, part: str, at: datetime, *, most: int, skip: int = 0
@@ -172,7 +190,11 @@ class GraphTable:
         spellings = find_spellings([*self.aliases(), *newest])
         return [
             Mentions(
-                entity, spellings.get(entity, entity), triples, holding, _moment(newest)
+                entity,
+                spellings.get(entity, entity),
+                triples,
+                holding,
+                _moment(newest),
             )
             for entity, triples, holding, newest, _ in rows
         ]
@@ -202,7 +224,9 @@ class GraphTable:
 
     def encode(self) -> bytes:
         """Return the table as a Parquet object; equal triples give equal bytes."""
-        casts = COLUMNS.replace("properties", "properties::varchar as properties")
+        casts = COLUMNS.replace(
+            "properties", "properties::varchar as properties"
+        )
         rows = self._connection.sql(f"select {casts} from facts {_ORDER}")
         buffer = io.BytesIO()
         with pq.ParquetWriter(buffer, SCHEMA, compression="zstd") as writer:
@@ -261,7 +285,9 @@ class GraphTable:
 
     def _insert(self, rows: Any) -> None:
         self._connection.register("incoming", rows)
-        self._connection.execute(f"insert into facts select {COLUMNS} from incoming")
+        self._connection.execute(
+            f"insert into facts select {COLUMNS} from incoming"
+        )
         self._connection.unregister("incoming")
 
     def _rows(self, sql: str, given: Any = None) -> list[tuple[Any, ...]]:

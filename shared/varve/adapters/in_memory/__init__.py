@@ -2,7 +2,10 @@
 
 from varve.adapters.in_memory.graph import InMemoryGraph
 from varve.adapters.in_memory.objects import InMemoryObjects
-from varve.adapters.in_memory.queues import InMemoryDeadLetterBox, InMemoryDeadLetters
+from varve.adapters.in_memory.queues import (
+    InMemoryDeadLetterBox,
+    InMemoryDeadLetters,
+)
 from varve.adapters.in_memory.records import InMemoryRecords
 
 __all__ = [

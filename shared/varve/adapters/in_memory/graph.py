@@ -14,7 +14,9 @@ class InMemoryGraph:
     def __init__(self) -> None:
         self._operations: dict[Scope, dict[str, TripleOperation]] = {}
 
-    def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
+    def apply(
+        self, scope: Scope, operations: Sequence[TripleOperation]
+    ) -> int:
         known = self._operations.setdefault(scope, {})
         before = len(known)
         for operation in operations:

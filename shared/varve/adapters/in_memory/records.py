@@ -91,7 +91,9 @@ class InMemoryRecords:
     def compact(self, scope: Scope, grain: StoreName) -> None:
         pass  # there are no files
 
-    def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Outline:
+    def columns(
+        self, scope: Scope, grain: StoreName, *, model: str
+    ) -> Outline:
         store = self._get_store(scope, grain, model)
         ordered = [store.rows[id_] for id_ in sorted(store.rows)]
         columns = columns_of(ordered)
@@ -152,7 +154,9 @@ class InMemoryRecords:
         records = self._matching(scope, grain, where)
         return sorted(records, key=_newest_first)[:limit]
 
-    def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
+    def get(
+        self, scope: Scope, grain: StoreName, ids: Sequence[str]
+    ) -> list[Record]:
         rows = self._get_store(scope, grain).rows
         return [rows[id_].record for id_ in ids if id_ in rows]
 
@@ -176,12 +180,16 @@ class InMemoryRecords:
         *,
         where: Filter,
     ) -> list[Tally]:
-        groups: defaultdict[tuple[str | None, ...], list[Record]] = defaultdict(list)
+        groups: defaultdict[tuple[str | None, ...], list[Record]] = (
+            defaultdict(list)
+        )
         for record in self._matching(scope, grain, where):
             key = tuple(getattr(record, column) for column in by)
             groups[key].append(record)
         tallies = [_tally(key, records) for key, records in groups.items()]
-        return sorted(tallies, key=lambda tally: [value or "" for value in tally.key])
+        return sorted(
+            tallies, key=lambda tally: [value or "" for value in tally.key]
+        )
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
@@ -196,7 +204,9 @@ class InMemoryRecords:
         self, scope: Scope, grain: StoreName, labels: Sequence[str]
     ) -> int:
         store = self._get_store(scope, grain)
-        doomed = [record.id for record in store.records if record.period in labels]
+        doomed = [
+            record.id for record in store.records if record.period in labels
+        ]
         for id_ in doomed:
             del store.rows[id_]
         return len(doomed)
@@ -221,7 +231,9 @@ class InMemoryRecords:
     def finish(self) -> None:
         """Do nothing: there is no background work."""
 
-    def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
+    def span(
+        self, scope: Scope, grain: StoreName
+    ) -> tuple[datetime, datetime] | None:
         records = self._get_store(scope, grain).records
         times = [record.event_time for record in records]
         if not times:
@@ -238,7 +250,9 @@ class InMemoryRecords:
         records = sorted(store.records, key=_time_order)
         return store.model, [store.rows[record.id] for record in records]
 
-    def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
+    def move(
+        self, scope: Scope, grain: StoreName, model: str, embed: Embed
+    ) -> int:
         store = self._get_store(scope, grain)
         if store.model in (None, model):
             return 0
@@ -261,7 +275,9 @@ class InMemoryRecords:
             require_same_model(f"{scope}/{grain}", store.model, model)
         return store
 
-    def _matching(self, scope: Scope, grain: StoreName, where: Filter) -> list[Record]:
+    def _matching(
+        self, scope: Scope, grain: StoreName, where: Filter
+    ) -> list[Record]:
         records = self._get_store(scope, grain).records
         return [record for record in records if _admits(where, record)]
 

@@ -13,7 +13,12 @@ import pyarrow as pa
 
 from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.outline import StoredOutline
-from varve.adapters.lance.rows import ADDRESS, Addresses, apply_filter, read_all
+from varve.adapters.lance.rows import (
+    ADDRESS,
+    Addresses,
+    apply_filter,
+    read_all,
+)
 from varve.adapters.lance.vectors import build_vector_query
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Bools, Spots
@@ -43,7 +48,9 @@ def search_lanes(
         scored = thread.submit(
             _read_lane, by_keyword, "_score", "descending", limit, 2 * limit
         )
-        near = _read_lane(by_vector, "_distance", "ascending", limit, limit + AHEAD)
+        near = _read_lane(
+            by_vector, "_distance", "ascending", limit, limit + AHEAD
+        )
         return near, scored.result()
 
 
@@ -60,7 +67,9 @@ def find_candidates(
 
     If the filter lets only a few rows through, all of them are candidates.
     """
-    passing = None if where == Filter() else _find_passing(table, outline, where)
+    passing = (
+        None if where == Filter() else _find_passing(table, outline, where)
+    )
     if passing is not None and np.count_nonzero(passing) <= FEW:
         found = np.flatnonzero(passing)
     else:
@@ -72,7 +81,9 @@ def find_candidates(
     return around if passing is None else around[passing[around]]
 
 
-def _find_passing(table: Table, outline: StoredOutline, where: Filter) -> Bools:
+def _find_passing(
+    table: Table, outline: StoredOutline, where: Filter
+) -> Bools:
     """Mark the outline's rows that pass the filter; it does not have the rows' ids."""
     passing = outline.admitted(where)
     if where.ids is None:
@@ -84,7 +95,9 @@ def _find_passing(table: Table, outline: StoredOutline, where: Filter) -> Bools:
     return passing & among
 
 
-def rows_at(table: Table, addresses: Addresses, columns: Sequence[str]) -> pa.Table:
+def rows_at(
+    table: Table, addresses: Addresses, columns: Sequence[str]
+) -> pa.Table:
     """Read the rows at these addresses, in the order of the addresses.
 
     Raises RuntimeError: some rows have moved or gone.
@@ -97,7 +110,9 @@ def rows_at(table: Table, addresses: Addresses, columns: Sequence[str]) -> pa.Ta
     return rows.take(np.argsort(order))
 
 
-def _read_lane(query: Any, column: str, order: str, limit: int, size: int) -> pa.Table:
+def _read_lane(
+    query: Any, column: str, order: str, limit: int, size: int
+) -> pa.Table:
     """Read the addresses of the first `limit` rows by this column.
 
     Ties at the end are broken by address. So a query for `size` rows is doubled until it

@@ -42,10 +42,14 @@ class TableCopy:
         """
         fresh = self._fresh_files()
         content = {
-            name: fresh[name] for name in fresh if not name.startswith(_VERSIONS)
+            name: fresh[name]
+            for name in fresh
+            if not name.startswith(_VERSIONS)
         }
         # Names count down, so that the newest version is listed first.
-        manifests = sorted((name for name in fresh if _is_manifest(name)), reverse=True)
+        manifests = sorted(
+            (name for name in fresh if _is_manifest(name)), reverse=True
+        )
         uploads = {self._key(name): path for name, path in content.items()}
         self._transfers.upload(uploads)
         for name in manifests:

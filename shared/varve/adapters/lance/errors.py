@@ -6,7 +6,14 @@ from contextlib import contextmanager
 from varve.adapters.disk_errors import disk_error
 from varve.domain.errors import Contended, Retryable
 
-FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+FOREIGN = (
+    ArithmeticError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 """What LanceDB, or code that reads its rows, raises when it meets damaged files."""
 
 

@@ -7,7 +7,10 @@ with without_rest_client():
     from lancedb.table import Table
 
 _KEYWORDS = FTS(
-    base_tokenizer="simple", stem=True, remove_stop_words=True, ascii_folding=True
+    base_tokenizer="simple",
+    stem=True,
+    remove_stop_words=True,
+    ascii_folding=True,
 )
 
 

@@ -48,7 +48,9 @@ def _take_fresh() -> Counter[Item]:
     with _lock:
         current: Counter[Item] = Counter()
         for point in snapshot_lancedb_metrics():
-            item = _ITEMS.get((point.name, point.attributes.get("operation", "")))
+            item = _ITEMS.get(
+                (point.name, point.attributes.get("operation", ""))
+            )
             if item and point.attributes.get("base") == "s3":
                 current[item] += int(point.value)
         fresh = current - _reported

@@ -57,7 +57,9 @@ class StoredOutline(Outline):
         return np.argsort(self.addresses, kind="stable")
 
 
-def current_outline(table: Table, model: str, known: Outline | None) -> StoredOutline:
+def current_outline(
+    table: Table, model: str, known: Outline | None
+) -> StoredOutline:
     """Return `known` if it is the outline of the table's version, else read it."""
     if (
         isinstance(known, StoredOutline)
@@ -68,7 +70,9 @@ def current_outline(table: Table, model: str, known: Outline | None) -> StoredOu
     return read_outline(table, model, known)
 
 
-def read_outline(table: Table, model: str, before: Outline | None) -> StoredOutline:
+def read_outline(
+    table: Table, model: str, before: Outline | None
+) -> StoredOutline:
     """Read the table's outline.
 
     If no row was deleted since `before`, read only the rows added after it.
@@ -82,14 +86,18 @@ def read_outline(table: Table, model: str, before: Outline | None) -> StoredOutl
     query = table.search().select([*SHORT]).with_row_id(True)
     rows = read_all(query.offset(first))
     if not np.array_equal(rows[ADDRESS].to_numpy(), addresses[first:]):
-        raise RuntimeError("the table was written to while its outline was read")
+        raise RuntimeError(
+            "the table was written to while its outline was read"
+        )
     columns = short_columns(rows)
     del rows
     release_memory()
     if known is not None:
         for name, earlier in known.short().items():
             columns[name] = _append(earlier, columns[name])
-    return StoredOutline(**columns, addresses=addresses, version=version, model=model)
+    return StoredOutline(
+        **columns, addresses=addresses, version=version, model=model
+    )
 
 
 def release_memory() -> None:

@@ -28,7 +28,9 @@ def delete_ids(
     """
     deleted = 0
     for start in range(0, len(ids), MAX_IDS_PER_CONDITION):
-        doomed = col("id").isin(list(ids[start : start + MAX_IDS_PER_CONDITION]))
+        doomed = col("id").isin(
+            list(ids[start : start + MAX_IDS_PER_CONDITION])
+        )
         if known_by is not None:
             doomed &= col("created_at") <= lit(known_by.astimezone(UTC))
         deleted += int(table.delete(doomed.to_sql()).num_deleted_rows)
@@ -54,7 +56,9 @@ def keep_versions_from(table: Table, oldest: int) -> None:
     Raises RuntimeError: other writers keep LanceDB from it.
     """
     for _ in range(MAX_PRUNINGS):
-        with suppress(RuntimeError):  # the compaction lost a race; versions tell
+        with suppress(
+            RuntimeError
+        ):  # the compaction lost a race; versions tell
             table.optimize(cleanup_older_than=timedelta(milliseconds=1))
         versions = [version["version"] for version in table.list_versions()]
         if min(versions) >= oldest:

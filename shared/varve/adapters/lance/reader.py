@@ -101,8 +101,12 @@ class LanceReader:
 
         return self._read(scope, grain, read, [])
 
-    def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
-        return self._read(scope, grain, lambda table: read_by_ids(table, ids), [])
+    def get(
+        self, scope: Scope, grain: StoreName, ids: Sequence[str]
+    ) -> list[Record]:
+        return self._read(
+            scope, grain, lambda table: read_by_ids(table, ids), []
+        )
 
     def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
         def read(table: Table) -> int:
@@ -143,11 +147,15 @@ class LanceReader:
             query = table.search().where(col("period") == lit(label))
             rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
             records = [to_record(row) for row in rows.to_pylist()]
-            return sorted(records, key=lambda r: (r.event_time, r.position, r.id))
+            return sorted(
+                records, key=lambda r: (r.event_time, r.position, r.id)
+            )
 
         return self._read(scope, grain, read, [], since)
 
-    def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
+    def span(
+        self, scope: Scope, grain: StoreName
+    ) -> tuple[datetime, datetime] | None:
         def read(table: Table) -> tuple[datetime, datetime] | None:
             rows = read_all(table.search().select(["event_time"]))
             if not rows.num_rows:

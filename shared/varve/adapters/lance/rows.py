@@ -51,7 +51,8 @@ _OPTIONAL = ("conversation_id", "user_id", "about")
 _LISTS = [name for name, type_ in _TYPES.items() if type_ == _TEXTS]
 RECORD_COLUMNS = [name for name in _TYPES if name != "fingerprint"]
 RECORD_SCHEMA = [
-    pa.field(name, type_, nullable=name in _OPTIONAL) for name, type_ in _TYPES.items()
+    pa.field(name, type_, nullable=name in _OPTIONAL)
+    for name, type_ in _TYPES.items()
 ]
 """All record columns and the fingerprint, for any Parquet file."""
 # Without a primary key two concurrent upserts of one new id can both succeed.
@@ -150,7 +151,9 @@ def read_by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
 
 def read_metadata(table: Table) -> dict[str, str]:
     """Return the metadata of the facts and turns that have some, as JSON, by id."""
-    said = col("memory_type").isin([MemoryType.FACT.value, MemoryType.TURN.value])
+    said = col("memory_type").isin(
+        [MemoryType.FACT.value, MemoryType.TURN.value]
+    )
     query = table.search().where(said & (col("key_facts") != lit("")))
     rows = read_all(query.select(["id", "key_facts"]))
     details = rows.column("key_facts").to_pylist()

@@ -59,14 +59,18 @@ class LanceStores(LanceReader):
             model = model_of(table)
             rows = table.search().limit(None).to_arrow()
             if model_of(table) != model:
-                raise RuntimeError("the store has moved to another model meanwhile")
+                raise RuntimeError(
+                    "the store has moved to another model meanwhile"
+                )
             records = map(_to_embedded, rows.to_pylist())
             return model, sorted(records, key=_time_order)
 
         nothing: Content = (None, [])
         return self._read(scope, grain, read, nothing)
 
-    def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
+    def move(
+        self, scope: Scope, grain: StoreName, model: str, embed: Embed
+    ) -> int:
         store = store_prefix(scope, grain)
         transfers = Transfers(self._objects)
         try:
@@ -76,7 +80,9 @@ class LanceStores(LanceReader):
                     return moved
         except (RuntimeError, OSError) as error:
             raise to_retryable(f"{scope}/{grain}", error) from error
-        raise Contended(f"store {scope}/{grain}: {MOVE_TRIES} other commits came first")
+        raise Contended(
+            f"store {scope}/{grain}: {MOVE_TRIES} other commits came first"
+        )
 
     def _try_move(
         self, store: str, model: str, embed: Embed, transfers: Transfers

@@ -13,7 +13,11 @@ from varve.adapters.lance.errors import FOREIGN
 from varve.adapters.lance.keywords import require_index
 from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.metering import begin_counting, count_requests
-from varve.adapters.lance.purge import delete_leftovers, keep_versions_from, rewrite
+from varve.adapters.lance.purge import (
+    delete_leftovers,
+    keep_versions_from,
+    rewrite,
+)
 from varve.adapters.lance.rows import schema_for
 from varve.adapters.lance.upkeep import Upkeep, compact, count_fragments
 from varve.domain.errors import Contended
@@ -67,7 +71,9 @@ def new_table(database: Any, model: str) -> Table:
 
     Raises Misconfigured: the model's name has no dimensions.
     """
-    return database.create_table(TABLE, schema=schema_for(model), exist_ok=True)
+    return database.create_table(
+        TABLE, schema=schema_for(model), exist_ok=True
+    )
 
 
 class Tables:
@@ -176,7 +182,9 @@ class Tables:
         before = table.version
         changed = self._confirm(table, change)
         if self._upkeep.is_due(count_fragments(table), before, table.version):
-            times = [file.last_modified for file in self._list_manifests(prefix)]
+            times = [
+                file.last_modified for file in self._list_manifests(prefix)
+            ]
             compact(table, self._upkeep, self._upkeep.prunable_age(times))
         return Written(changed, table.version)
 
@@ -188,7 +196,11 @@ class Tables:
             again = change(table)
             changed = max(changed, again)
             took = monotonic() - started
-            if not again or not self._is_remote or took < CONFIRM_AFTER_SECONDS:
+            if (
+                not again
+                or not self._is_remote
+                or took < CONFIRM_AFTER_SECONDS
+            ):
                 return changed
             committed = table.version
             table.checkout_latest()
@@ -208,7 +220,9 @@ class Tables:
         self, scope: Scope, grain: StoreName, model: str | None
     ) -> Table | None:
         expected = self._expected.pop((scope, grain), None)
-        table = expected.result() if expected else self.open_newest(scope, grain)
+        table = (
+            expected.result() if expected else self.open_newest(scope, grain)
+        )
         if table is None:  # do not test for truth: an empty table is false
             if model is None:
                 return None

@@ -17,7 +17,9 @@ with without_rest_client():
 _COUNTED = ["conversation_id", "user_id", "event_time", "source_ids"]
 
 
-def tally_rows(table: Table, by: Sequence[TallyColumn], where: Filter) -> list[Tally]:
+def tally_rows(
+    table: Table, by: Sequence[TallyColumn], where: Filter
+) -> list[Tally]:
     """Return a tally for each combination of values in `by`, ordered by them."""
     columns = list(dict.fromkeys([*by, *_COUNTED]))
     query = apply_filter(table.search(), where).select(columns)
@@ -39,7 +41,9 @@ def tally_rows(table: Table, by: Sequence[TallyColumn], where: Filter) -> list[T
         )
     )
     tallies = [_to_tally(group, by) for group in groups.to_pylist()]
-    return sorted(tallies, key=lambda tally: [value or "" for value in tally.key])
+    return sorted(
+        tallies, key=lambda tally: [value or "" for value in tally.key]
+    )
 
 
 def _with_counted(rows: pa.Table) -> pa.Table:

@@ -58,7 +58,9 @@ def _has_index(table: Table) -> bool:
     return any(index.name == _INDEX_NAME for index in table.list_indices())
 
 
-def build_vector_query(table: Table, vector: Vector, limit: int, where: Filter) -> Any:
+def build_vector_query(
+    table: Table, vector: Vector, limit: int, where: Filter
+) -> Any:
     """Build the query for the `limit` nearest rows that the filter lets through.
 
     The query uses the vector index if the table has one.

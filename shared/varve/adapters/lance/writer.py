@@ -38,7 +38,9 @@ class LanceWriter:
 
         def merge(table: Table) -> int:
             require_same_model(f"{scope}/{grain}", model_of(table), model)
-            builder = table.merge_insert("id").when_matched_update_all(where=GIVES_WAY)
+            builder = table.merge_insert("id").when_matched_update_all(
+                where=GIVES_WAY
+            )
             rows = to_arrow(newest, table.schema)
             merged = builder.when_not_matched_insert_all().execute(rows)
             return int(merged.num_inserted_rows + merged.num_updated_rows)
@@ -67,14 +69,18 @@ class LanceWriter:
         ids: Sequence[str],
         known_by: datetime | None = None,
     ) -> int:
-        return self._purge(scope, grain, lambda table: delete_ids(table, ids, known_by))
+        return self._purge(
+            scope, grain, lambda table: delete_ids(table, ids, known_by)
+        )
 
     def _purge(
         self, scope: Scope, grain: StoreName, delete: Callable[[Table], int]
     ) -> int:
         """Delete rows and all their bytes; return how many rows were deleted."""
         with translate_commit_errors(f"{scope}/{grain}"):
-            written = self._tables.write(scope, grain, delete, None, purge=True)
+            written = self._tables.write(
+                scope, grain, delete, None, purge=True
+            )
         return written.changed
 
     def finish(self) -> None:

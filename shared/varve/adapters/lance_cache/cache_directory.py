@@ -21,7 +21,9 @@ class Caching:
     agent, because it may hold data that an erasure has deleted from its store.
     """
 
-    directory: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
+    directory: Path = field(
+        default_factory=lambda: Path(tempfile.gettempdir())
+    )
     bytes: int = 360_000_000
     seconds: float = 900.0
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:  # a writer creates this cache too, but never loads columns
     from varve.domain.search.columns import Columns
     from varve.domain.search.outline import Outline
 
-    Entry = tuple[object, CachedStore]  # a version, and the store at that version
+    Entry = tuple[
+        object, CachedStore
+    ]  # a version, and the store at that version
 
 MAX_CACHED_BYTES = 256 * 1024 * 1024
 """Limit for all columns of one process, except those of the agent used last."""
@@ -40,7 +42,9 @@ class ColumnCache:
 
         return columns_of([])
 
-    def get(self, scope: Scope, grain: Grain, version: object) -> "Outline | None":
+    def get(
+        self, scope: Scope, grain: Grain, version: object
+    ) -> "Outline | None":
         """Return the store's columns at exactly this version."""
         with self._lock:
             cached = self._cached.get((scope, grain))

@@ -108,13 +108,20 @@ def _read_large(
     table: Table, model: str, before: CachedStore | None, layout: Layout | None
 ) -> CachedStore:
     known = before.columns if before else None
-    if before and before.layout and layout and not layout.continues(before.layout):
+    if (
+        before
+        and before.layout
+        and layout
+        and not layout.continues(before.layout)
+    ):
         known = None  # a recreated store counts its addresses from 0 again
     outline = read_outline(table, model, known)
     return CachedStore(outline, model, outline.addresses, layout)
 
 
-def _update(table: Table, layout: Layout, before: CachedStore) -> CachedStore | None:
+def _update(
+    table: Table, layout: Layout, before: CachedStore
+) -> CachedStore | None:
     """Apply the table's changes since `before`, or return None to read it whole.
 
     Rows that remain lie in the same files, so their vectors are of the same model.
@@ -158,7 +165,9 @@ def read_candidates(
     addresses = outline.addresses[near]
     rows = rows_at(table, addresses, LONG)
     names = LazyNames(
-        store, len(near), lambda wanted: rows_at(table, addresses[wanted], NAMES)
+        store,
+        len(near),
+        lambda wanted: rows_at(table, addresses[wanted], NAMES),
     )
     return _build_columns(
         rows,

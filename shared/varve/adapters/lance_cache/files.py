@@ -163,8 +163,12 @@ def _parse_fragment(message: bytes) -> Fragment:
         if isinstance(path, bytes):
             data.append(f"{DATA}/{path.decode()}")
     deletion_files = _messages(fields, _DELETION_FILE)
-    deletions = _deletion_name(number, deletion_files[0]) if deletion_files else None
-    return Fragment(number, tuple(data), numbers.get(_PHYSICAL_ROWS, 0), deletions)
+    deletions = (
+        _deletion_name(number, deletion_files[0]) if deletion_files else None
+    )
+    return Fragment(
+        number, tuple(data), numbers.get(_PHYSICAL_ROWS, 0), deletions
+    )
 
 
 def _deletion_name(fragment: int, message: bytes) -> str:
@@ -197,7 +201,9 @@ def _parse_index(fields: Fields) -> tuple[str, list[str]]:
 
 def _numbers(fields: Fields) -> dict[int, int]:
     """Return the integer fields by number."""
-    return {number: value for number, value in fields if isinstance(value, int)}
+    return {
+        number: value for number, value in fields if isinstance(value, int)
+    }
 
 
 def _messages(fields: Fields, wanted: int) -> list[bytes]:

@@ -33,7 +33,10 @@ class LanceInspector:
     """The StoreInspector port over LanceDB, Parquet, JSON, gzip and zstd."""
 
     def __init__(
-        self, root: str, objects: Objects, storage_options: dict[str, str] | None = None
+        self,
+        root: str,
+        objects: Objects,
+        storage_options: dict[str, str] | None = None,
     ) -> None:
         self._root = root
         self._objects = objects
@@ -115,7 +118,9 @@ def _decompress(data: bytes) -> bytes | None:
         if data.startswith(_GZIP):
             return gzip.decompress(data)
         if data.startswith(_ZSTD):
-            with pa.input_stream(io.BytesIO(data), compression="zstd") as stream:
+            with pa.input_stream(
+                io.BytesIO(data), compression="zstd"
+            ) as stream:
                 return bytes(stream.read())
     except (OSError, EOFError, zlib.error):
         return None

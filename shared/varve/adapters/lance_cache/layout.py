@@ -51,7 +51,9 @@ class Layout:
         all_rows, _ = self.since(empty, _NO_ADDRESSES)
         return np.array_equal(np.sort(all_rows), np.sort(addresses))
 
-    def since(self, before: "Layout", known: Addresses) -> tuple[Addresses, Bools]:
+    def since(
+        self, before: "Layout", known: Addresses
+    ) -> tuple[Addresses, Bools]:
         """Compare with an earlier layout, whose rows have the addresses `known`.
 
         Returns the addresses of rows that were added, and a mask of the `known` rows
@@ -98,7 +100,9 @@ def read_layout(table: Table, before: Layout | None) -> Layout | None:
     version = table.version
     known = before.deleted if before is not None else {}
     try:
-        fragments = fragments_of((folder / manifest_name(version)).read_bytes())
+        fragments = fragments_of(
+            (folder / manifest_name(version)).read_bytes()
+        )
         deleted = {}
         for name in _deletion_files(fragments):
             if name not in known:

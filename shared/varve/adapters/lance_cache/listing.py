@@ -6,7 +6,11 @@ from datetime import datetime
 from functools import cached_property
 
 from varve.adapters.lance.tables import TABLE
-from varve.adapters.lance_cache.files import is_content, manifest_name, version_of
+from varve.adapters.lance_cache.files import (
+    is_content,
+    manifest_name,
+    version_of,
+)
 from varve.ports.objects import ObjectInfo, Objects
 
 AT_ONCE_BYTES = 16 * 1024 * 1024
@@ -45,7 +49,9 @@ class Listing:
     def content(self) -> dict[str, int]:
         """Sizes of the files with rows, deletions and indices, by name."""
         return {
-            name: info.size for name, info in self.files.items() if is_content(name)
+            name: info.size
+            for name, info in self.files.items()
+            if is_content(name)
         }
 
     @property
@@ -72,7 +78,9 @@ class Listing:
         taken = 0
         spare = AT_ONCE_BYTES
         newest_first = sorted(
-            lacking, key=lambda name: self.files[name].last_modified, reverse=True
+            lacking,
+            key=lambda name: self.files[name].last_modified,
+            reverse=True,
         )
         for name in newest_first:
             if taken >= half:
@@ -85,4 +93,6 @@ class Listing:
 
 def list_store(objects: Objects, prefix: str) -> Listing:
     """List one store's files. Raises Retryable."""
-    return Listing.of(prefix, {info.key: info for info in objects.list(prefix)})
+    return Listing.of(
+        prefix, {info.key: info for info in objects.list(prefix)}
+    )

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 
 from varve.adapters.lance.errors import FOREIGN, to_retryable, translate_errors
 from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.reader import FindTable, LanceReader, OpenTable, TableHandle
+from varve.adapters.lance.reader import (
+    FindTable,
+    LanceReader,
+    OpenTable,
+    TableHandle,
+)
 from varve.adapters.lance.rows import model_of
 from varve.adapters.lance.tables import Tables
 from varve.adapters.lance.upkeep import Upkeep
@@ -39,7 +44,9 @@ class CachingReader(LanceReader):
         super().__init__(find, open_newest)
         self._cache = cache
 
-    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "CachingReader":  # noqa: ARG002 - in the port
+    def at(
+        self, scope: Scope, stores: Sequence[StoreName] = GRAINS
+    ) -> "CachingReader":  # noqa: ARG002 - in the port
         return self  # already pinned to a version
 
     def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Outline":
@@ -106,7 +113,9 @@ class LanceRecords(CachingReader, LanceWriter):
         caching: Caching | None = None,
         meter: Meter | None = None,
     ) -> None:
-        tables = Tables(root, objects, upkeep or Upkeep(), storage_options, meter)
+        tables = Tables(
+            root, objects, upkeep or Upkeep(), storage_options, meter
+        )
         LanceWriter.__init__(self, tables)
         self._replicas: Replicas | None = None
         newest: OpenTable = tables.open_newest
@@ -124,7 +133,9 @@ class LanceRecords(CachingReader, LanceWriter):
         """Opens a store's table at its newest version."""
         return self._open_newest
 
-    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> CachingReader:
+    def at(
+        self, scope: Scope, stores: Sequence[StoreName] = GRAINS
+    ) -> CachingReader:
         if self._replicas is None:
             return self
         with translate_errors(str(scope)):

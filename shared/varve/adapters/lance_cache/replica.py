@@ -98,7 +98,9 @@ class Replica:
         listed = {manifest_name(listing.newest), *listing.content}
         self._drop(self._held.keys() - listed)
         if listing.newest != self.version:
-            database = lancedb.connect(self._path.parent, session=self._session)
+            database = lancedb.connect(
+                self._path.parent, session=self._session
+            )
             self.table = database.open_table(TABLE)
             self.version = listing.newest
 

@@ -84,17 +84,23 @@ class Replicas:
         one = len(grains) == 1
         prefix = store_prefix(scope, grains[0]) if one else agent_prefix(scope)
         for _ in range(LISTING_TRIES):
-            replicas = {grain: self._get_replica(scope, grain) for grain in grains}
+            replicas = {
+                grain: self._get_replica(scope, grain) for grain in grains
+            }
             # A file vanishes if it is deleted between the listing and the fetch.
             with ExitStack() as locks, suppress(Vanished):
-                for replica in replicas.values():  # always in the order of the grains
+                for (
+                    replica
+                ) in replicas.values():  # always in the order of the grains
                     locks.enter_context(replica.lock)
                 held = self._update(replicas, prefix)
                 locks.close()
                 self._evict()
                 for grain in grains:
                     if grain not in held:
-                        opening = partial(self._tables.open_newest, scope, grain)
+                        opening = partial(
+                            self._tables.open_newest, scope, grain
+                        )
                         held[grain] = TableHandle.opening(opening)
                 return held
         raise Contended(f"{prefix}: files vanish faster than they can be read")
@@ -103,7 +109,9 @@ class Replicas:
         self, replicas: Mapping[StoreName, Replica], prefix: str
     ) -> dict[StoreName, TableHandle]:
         """Update the replicas of stores that are small enough, and return handles."""
-        found = {info.key: info for info in self._transfers.objects.list(prefix)}
+        found = {
+            info.key: info for info in self._transfers.objects.list(prefix)
+        }
         small: dict[StoreName, Listed] = {}
         for grain, replica in replicas.items():
             listing = Listing.of(replica.prefix, found)
@@ -120,7 +128,9 @@ class Replicas:
             handles[grain] = TableHandle.holding(replica.table)
         return handles
 
-    def _find_missing(self, small: dict[StoreName, Listed]) -> dict[str, LocalFile]:
+    def _find_missing(
+        self, small: dict[StoreName, Listed]
+    ) -> dict[str, LocalFile]:
         """Return the files to fetch next; drop stores in an unknown format."""
         missing: dict[str, LocalFile] = {}
         for grain, (replica, listing) in list(small.items()):
@@ -138,15 +148,21 @@ class Replicas:
         """Return the store's replica, creating it on first use."""
         with self._lock:
             if (scope, grain) not in self._replicas:
-                self._replicas[scope, grain] = self._create_replica(scope, grain)
+                self._replicas[scope, grain] = self._create_replica(
+                    scope, grain
+                )
             self._replicas.move_to_end((scope, grain))
             self._used[scope, grain] = monotonic()
             return self._replicas[scope, grain]
 
     def _create_replica(self, scope: Scope, grain: StoreName) -> Replica:
-        name = digest(self._root, scope.workspace, scope.agent, grain, length=32)
+        name = digest(
+            self._root, scope.workspace, scope.agent, grain, length=32
+        )
         home = self._home.path / f"{name}-{next(self._numbers)}"
-        return Replica(store_prefix(scope, grain), home, self._transfers, self._session)
+        return Replica(
+            store_prefix(scope, grain), home, self._transfers, self._session
+        )
 
     def _evict(self) -> None:
         """Remove the least recently used replicas until the rest fits and is in use.

@@ -50,7 +50,9 @@ class VersionWatch:
         if known is None or known.changed != changed:
             known = _FolderRead(changed, now, now, _newest_manifest(folder))
         elif known.at - known.since < COARSEST_SECONDS:
-            known = _FolderRead(changed, known.since, now, _newest_manifest(folder))
+            known = _FolderRead(
+                changed, known.since, now, _newest_manifest(folder)
+            )
         self._read[folder] = known
         return known.newest
 

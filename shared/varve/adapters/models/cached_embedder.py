@@ -51,7 +51,9 @@ class CachedEmbedder:
 
     def _get_cached(self, keys: Iterable[str]) -> dict[str, Vector]:
         with self._lock:
-            cached = {key: self._vectors[key] for key in keys if key in self._vectors}
+            cached = {
+                key: self._vectors[key] for key in keys if key in self._vectors
+            }
             for key in cached:
                 self._vectors.move_to_end(key)
         return cached

@@ -61,7 +61,9 @@ class HttpReranker:
             return []
         answer: Future[Any] = Future()
         # The client's own timeout limits single waits, so a slow answer could exceed it.
-        thread = Thread(target=self._ask, args=(query, texts, answer), daemon=True)
+        thread = Thread(
+            target=self._ask, args=(query, texts, answer), daemon=True
+        )
         thread.start()
         try:
             body = answer.result(timeout=self._deadline)
@@ -73,7 +75,9 @@ class HttpReranker:
                 f"{_SUBJECT}: {host} took longer than {self._deadline:g} s"
             ) from None
 
-    def _ask(self, query: str, texts: Sequence[str], answer: "Future[Any]") -> None:
+    def _ask(
+        self, query: str, texts: Sequence[str], answer: "Future[Any]"
+    ) -> None:
         body = {
             "model": self._provider.model,
             "query": query[:MAX_RERANKED_CHARACTERS],

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KEY_SETTING = "OPENAI_API_KEY, OPENROUTER_API_KEY or the workspace's models.key"
+KEY_SETTING = (
+    "OPENAI_API_KEY, OPENROUTER_API_KEY or the workspace's models.key"
+)
 URL_SETTING = "OPENAI_BASE_URL (or the workspace's models.baseUrl)"
 
 _RETRYABLE = frozenset({408, 409, 425, 429})
@@ -113,7 +115,9 @@ class Provider:
         """The host that requests go to, without path or credentials."""
         return urlsplit(self.base_url.strip()).hostname or "the provider"
 
-    def _translate(self, error: "openai.OpenAIError", subject: str) -> VarveError:
+    def _translate(
+        self, error: "openai.OpenAIError", subject: str
+    ) -> VarveError:
         import openai
 
         if isinstance(error, openai.APIStatusError):
@@ -147,7 +151,9 @@ class Provider:
                 f"{self.setting}: {self.host} answered {said} for model "
                 f"{self.model!r}; check the model's name and {URL_SETTING}"
             )
-        return Rejected(subject, f"{self.host} refused the request with {said}")
+        return Rejected(
+            subject, f"{self.host} refused the request with {said}"
+        )
 
 
 def _is_http_url(url: str) -> bool:

@@ -40,7 +40,13 @@ class OpenAIEmbedder:
         reread: Callable[[], str] | None = None,
     ) -> None:
         self._provider = Provider(
-            model, "VARVE_EMBEDDER", base_url, api_key, timeout, max_retries, reread
+            model,
+            "VARVE_EMBEDDER",
+            base_url,
+            api_key,
+            timeout,
+            max_retries,
+            reread,
         )
         self._dimensions = dimensions
         self._batch_texts = batch_texts

@@ -118,7 +118,11 @@ class OpenAILLM:
         raise first_refusal
 
     def _create(
-        self, client: Any, messages: list[Message], shape: type[Reply], level: int
+        self,
+        client: Any,
+        messages: list[Message],
+        shape: type[Reply],
+        level: int,
     ) -> Any:
         import openai
 
@@ -159,7 +163,9 @@ def _concerns_format(error: "openai.APIStatusError") -> bool:
     """Tell whether the provider may have refused the format: it names it, or no cause."""
     if error.status_code not in _REFUSING or error.code in _OTHER_CAUSES:
         return False
-    return error.param is None or str(error.param).startswith("response_format")
+    return error.param is None or str(error.param).startswith(
+        "response_format"
+    )
 
 
 def _text_of(completion: Any) -> str:
@@ -176,10 +182,13 @@ def _text_of(completion: Any) -> str:
         raise Retryable(f"{_SUBJECT}: the provider answered without one")
     if ending == "length":
         raise Rejected(
-            _SUBJECT, "was cut off at the model's output limit (finish_reason length)"
+            _SUBJECT,
+            "was cut off at the model's output limit (finish_reason length)",
         )
     if ending == "content_filter" or getattr(message, "refusal", None):
-        raise Rejected(_SUBJECT, "was refused by the model or its provider's filter")
+        raise Rejected(
+            _SUBJECT, "was refused by the model or its provider's filter"
+        )
     content = getattr(message, "content", None)
     return content if isinstance(content, str) else ""
 

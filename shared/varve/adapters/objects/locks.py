@@ -54,14 +54,18 @@ class DirectoryLocks(ProcessLocks):
         self._folder = root / ".locks"
 
     def _acquire(self, share: str, held: ExitStack) -> None:
-        super()._acquire(share, held)  # so that threads do not poll for each other
+        super()._acquire(
+            share, held
+        )  # so that threads do not poll for each other
         path = self._folder / share
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             held.enter_context(FileLock(path, poll_interval=POLL_SECONDS))
         except OSError as error:
             fault = disk_error(f"store {self._store} cannot be written", error)
-            raise fault or Retryable(f"lock {path}: {error.strerror}") from error
+            raise fault or Retryable(
+                f"lock {path}: {error.strerror}"
+            ) from error
 
 
 def _lock_name(area: str, name: str) -> str:

@@ -62,7 +62,9 @@ class ObstoreObjects:
             self._count(Item.GETS)
             try:
                 result = obstore.get(self._store, key)
-                found = StoredObject(bytes(result.bytes()), result.meta["e_tag"] or "")
+                found = StoredObject(
+                    bytes(result.bytes()), result.meta["e_tag"] or ""
+                )
             except (FileNotFoundError, NotFoundError):
                 return None
             self._count(Item.BYTES_READ, len(found.data))
@@ -72,7 +74,9 @@ class ObstoreObjects:
         with self._guard(key):
             self._count(Item.GETS)
             try:
-                data = obstore.get_range(self._store, key, start=start, length=length)
+                data = obstore.get_range(
+                    self._store, key, start=start, length=length
+                )
             except (FileNotFoundError, NotFoundError):
                 return None
             self._count(Item.BYTES_READ, len(data))
@@ -90,7 +94,9 @@ class ObstoreObjects:
             self._count(Item.PUTS)
             self._count(Item.BYTES_WRITTEN, len(data))
             try:
-                obstore.put(self._store, key, data, mode=mode, use_multipart=False)
+                obstore.put(
+                    self._store, key, data, mode=mode, use_multipart=False
+                )
             except (AlreadyExistsError, PreconditionError):
                 return self._retry_refused_put(key, data, etag)
             except NotFoundError:
@@ -147,7 +153,9 @@ class ObstoreObjects:
         self._count(Item.LISTS, max(0, entries - 1) // LISTED_AT_ONCE)
         return sorted(names)
 
-    def _retry_refused_put(self, key: str, data: bytes, etag: str | None) -> bool:
+    def _retry_refused_put(
+        self, key: str, data: bytes, etag: str | None
+    ) -> bool:
         """Tell whether a refused conditional put has in fact succeeded.
 
         The client retries a put whose answer was lost, and the retry meets the object
@@ -292,8 +300,12 @@ def s3_objects(
         options["credential_provider"] = credential_provider()
     if endpoint:
         options["endpoint"] = endpoint
-        options["client_options"] = {"allow_http": endpoint.startswith("http://")}
-    store = S3Store(bucket, prefix=prefix or None, region=_find_region(), **options)
+        options["client_options"] = {
+            "allow_http": endpoint.startswith("http://")
+        }
+    store = S3Store(
+        bucket, prefix=prefix or None, region=_find_region(), **options
+    )
     return ObstoreObjects(store, meter)
 
 

@@ -36,4 +36,6 @@ def read_bucket_time(bucket: str) -> datetime:
         closing(boto3.client("s3")) as client,
     ):
         answer = client.head_bucket(Bucket=bucket)
-    return parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])
+    return parsedate_to_datetime(
+        answer["ResponseMetadata"]["HTTPHeaders"]["date"]
+    )

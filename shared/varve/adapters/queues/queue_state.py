@@ -20,5 +20,7 @@ def read_queue_state(queue: SqsQueue) -> QueueState:
 
 def _read_attributes(queue: SqsQueue, url: str) -> dict[str, str]:
     with translate_aws_errors(f"queue {url}"):
-        answer = queue.client.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+        answer = queue.client.get_queue_attributes(
+            QueueUrl=url, AttributeNames=["All"]
+        )
     return dict(answer["Attributes"])

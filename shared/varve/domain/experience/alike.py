@@ -6,7 +6,11 @@ from math import log
 
 import numpy as np
 
-from varve.domain.experience.words import content_words, is_denied, spoken_words
+from varve.domain.experience.words import (
+    content_words,
+    is_denied,
+    spoken_words,
+)
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 

@@ -55,7 +55,13 @@ class PriorAnswer:
     @property
     def id(self) -> str:
         """The id, equal for the same answer at the same time."""
-        said = (self.subject, self.task_type, self.question, self.answer, iso(self.at))
+        said = (
+            self.subject,
+            self.task_type,
+            self.question,
+            self.answer,
+            iso(self.at),
+        )
         return ANSWER + digest(*said, length=24)
 
 
@@ -152,7 +158,9 @@ def should_rerun(
         reason = f"answered {iso(prior.at)} without a stated confidence"
         return Rerun(False, reason, prior)
     if prior.confidence < ENOUGH_CONFIDENCE:
-        reason = f"confidence {prior.confidence:.2f} is under {ENOUGH_CONFIDENCE}"
+        reason = (
+            f"confidence {prior.confidence:.2f} is under {ENOUGH_CONFIDENCE}"
+        )
         return Rerun(True, reason, prior)
     reason = f"answered {iso(prior.at)} with confidence {prior.confidence:.2f}"
     return Rerun(False, reason, prior)
@@ -175,7 +183,9 @@ def _newest(
     return max(recent, key=lambda answer: (answer.at, answer.id), default=None)
 
 
-def _differing(wanted: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
+def _differing(
+    wanted: Mapping[str, str], known: Mapping[str, str]
+) -> list[str]:
     """Return the names, sorted, whose values differ or that only one regime has."""
     names = sorted({*wanted, *known})
     return [name for name in names if wanted.get(name) != known.get(name)]
@@ -265,7 +275,9 @@ def choose_evicted(
         elif "unread" in by and unread and age > limits.unread_for:
             evicted[answer.id] = f"never read in {limits.unread_for.days} days"
         elif "number" in by and kept[answer.key] >= limits.most_per_key:
-            reason = f"more than {limits.most_per_key} of its subject and task type"
+            reason = (
+                f"more than {limits.most_per_key} of its subject and task type"
+            )
             evicted[answer.id] = reason
         else:
             kept[answer.key] += 1

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from varve.domain.experience.alike import Embed, cosines
-from varve.domain.experience.trial import Asked, Played, Returned, Shown, precedent_text
+from varve.domain.experience.trial import (
+    Asked,
+    Played,
+    Returned,
+    Shown,
+    precedent_text,
+)
 from varve.domain.experience.words import content_words
 from varve.domain.search.lexical import idf, weigh_counts
 
@@ -76,15 +82,21 @@ class _TextMemory:
     def learn(self, played: Played) -> None:
         """Store the text of a round."""
         round_ = played.round
-        text = precedent_text(round_.situation, round_.correction, round_.truth)
+        text = precedent_text(
+            round_.situation, round_.correction, round_.truth
+        )
         self._texts.append(text)
 
     def _show(self, scores: Sequence[float]) -> Returned:
         """Return the texts of the highest scores, of equal ones the newest first."""
         texts: list[Shown] = []
-        for index, (text, score) in enumerate(zip(self._texts, scores, strict=True)):
+        for index, (text, score) in enumerate(
+            zip(self._texts, scores, strict=True)
+        ):
             texts.append(Shown(str(index), text, max(0.0, score)))
-        texts.sort(key=lambda shown: (shown.score, int(shown.id)), reverse=True)
+        texts.sort(
+            key=lambda shown: (shown.score, int(shown.id)), reverse=True
+        )
         return Returned(texts[: self._limit])
 
 
@@ -110,8 +122,12 @@ class KeywordMemory(_TextMemory):
         if not self._texts:
             return Returned()
         said = [content_words(text) for text in self._texts]
-        lengths = np.array([max(1, len(stems)) for stems in said], dtype=np.float32)
-        weights = weigh_counts(np.ones_like(lengths), lengths, float(lengths.mean()))
+        lengths = np.array(
+            [max(1, len(stems)) for stems in said], dtype=np.float32
+        )
+        weights = weigh_counts(
+            np.ones_like(lengths), lengths, float(lengths.mean())
+        )
         scores = np.zeros(len(said), dtype=np.float32)
         most = 0.0
         for stem in sorted(content_words(asked.situation)):

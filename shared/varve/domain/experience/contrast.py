@@ -24,7 +24,12 @@ from math import exp, sqrt
 
 import numpy as np
 
-from varve.domain.experience.alike import EmbedWords, WordByStem, closeness, rarity
+from varve.domain.experience.alike import (
+    EmbedWords,
+    WordByStem,
+    closeness,
+    rarity,
+)
 from varve.domain.experience.words import content_words, opposite, spoken_words
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats

@@ -37,7 +37,10 @@ class Curation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values; a proposed merge keeps the first lesson of a pair."""
-        merges = [{"keep": keep, "retire": retire} for keep, retire in self.duplicates]
+        merges = [
+            {"keep": keep, "retire": retire}
+            for keep, retire in self.duplicates
+        ]
         return {
             "conflicts": [list(pair) for pair in self.conflicts],
             "duplicates": [list(pair) for pair in self.duplicates],
@@ -100,7 +103,9 @@ def merge_duplicates(
             continue
         kept = by_id[keep]
         gone = by_id[retire]
-        yield _new_version(kept, now, "merge", f"merged with {retire}", (kept, gone))
+        yield _new_version(
+            kept, now, "merge", f"merged with {retire}", (kept, gone)
+        )
         yield _new_version(
             gone, now, RETIREMENT, f"merged into {keep}", (gone,), active=False
         )
@@ -134,7 +139,9 @@ def _markdown_lines(lesson: Lesson) -> list[str]:
     reason = f" ({lesson.reason})" if lesson.reason else ""
     supporting = len(lesson.supporting)
     contradicting = len(lesson.contradicting)
-    history = [f"- {v.at:%Y-%m-%d} {v.origin}: {v.claim}" for v in lesson.versions]
+    history = [
+        f"- {v.at:%Y-%m-%d} {v.origin}: {v.claim}" for v in lesson.versions
+    ]
     return [
         f"## {lesson.claim}",
         "",
@@ -165,7 +172,9 @@ def select_lessons(
     active = [lesson for lesson in lessons if lesson.active]
     if tags:
         wanted = set(tags)
-        active = [lesson for lesson in active if wanted.intersection(lesson.tags)]
+        active = [
+            lesson for lesson in active if wanted.intersection(lesson.tags)
+        ]
     if len(active) <= most:
         return active
     if situation:

@@ -50,7 +50,9 @@ def plan_erasure(
             version = lesson_from(row)
             if subject.is_cited_by(version, deleted):
                 deleted.add(row.id)
-                rewritten += subject.rewrite_lesson(version, deleted, row.period)
+                rewritten += subject.rewrite_lesson(
+                    version, deleted, row.period
+                )
     return ExperienceErasure(frozenset(deleted), tuple(rewritten))
 
 
@@ -72,7 +74,9 @@ def _reports_of(deleted: Set[str], known: Mapping[str, Record]) -> list[str]:
         row = known[id_]
         if row.memory_type is MemoryType.EPISODE:
             targets.add(row.conversation_id)
-    reports = [r for r in known.values() if r.memory_type is MemoryType.OUTCOME]
+    reports = [
+        r for r in known.values() if r.memory_type is MemoryType.OUTCOME
+    ]
     return [report.id for report in reports if report.about in targets]
 
 
@@ -86,7 +90,10 @@ class _Subject:
 
     def owns(self, row: Record) -> bool:
         """Return whether a row is of the subject; an episode may have messages of it."""
-        if row.user_id in self.users or row.conversation_id in self.conversations:
+        if (
+            row.user_id in self.users
+            or row.conversation_id in self.conversations
+        ):
             return True
         if row.memory_type is not MemoryType.EPISODE:
             return False
@@ -116,7 +123,9 @@ class _Subject:
             supporting=_without(version.supporting, deleted),
             contradicting=_without(version.contradicting, deleted),
             user_ids=_without(version.user_ids, self.users),
-            conversation_ids=_without(version.conversation_ids, self.conversations),
+            conversation_ids=_without(
+                version.conversation_ids, self.conversations
+            ),
         )
         return [lesson_record(cleaned, period)]
 

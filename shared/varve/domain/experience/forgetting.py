@@ -54,7 +54,9 @@ def choose_forgotten(
         _, last_read = history.reads.get(record.id, (0, None))
         importance = importance_now(record, last_read, now, decay)
         if importance < GONE_BELOW:
-            forgotten[record.id] = f"importance has decayed to {importance:.2f}"
+            forgotten[record.id] = (
+                f"importance has decayed to {importance:.2f}"
+            )
     return forgotten
 
 
@@ -65,7 +67,9 @@ def _forgettable(history: History) -> list[Record]:
     return rows
 
 
-def _expired(record: Record, now: datetime, time_to_live_days: int | None) -> bool:
+def _expired(
+    record: Record, now: datetime, time_to_live_days: int | None
+) -> bool:
     if not time_to_live_days:
         return False
     age = now - record.event_time

@@ -28,9 +28,7 @@ def explain_vagueness(condition: str, action: str) -> str | None:
     condition_words = _bare_words(condition) - empty_words
     action_words = _bare_words(action) - empty_words
     if len(condition_words) < 2:
-        return (
-            "does not say when: name at least two things that tell the situation apart"
-        )
+        return "does not say when: name at least two things that tell the situation apart"
     if not action_words:
         return "does not say what to do"
     return None

@@ -101,7 +101,9 @@ def wilson(successes: int, trials: int, z: float = 1.96) -> float:
     rate = successes / trials
     square = z * z
     centre = rate + square / (2 * trials)
-    spread = z * sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
+    spread = z * sqrt(
+        rate * (1 - rate) / trials + square / (4 * trials * trials)
+    )
     return max(0.0, (centre - spread) / (1 + square / trials))
 
 
@@ -171,7 +173,9 @@ def _in_order(noted: Iterable[LessonVersion]) -> list[LessonVersion]:
 def _current_text(versions: Sequence[LessonVersion]) -> LessonVersion | None:
     """Return the version whose words count: the last by hand, else the last with words."""
     derived = {GENERALIZED, RETIREMENT}
-    by_hand = [version for version in versions if version.origin not in derived]
+    by_hand = [
+        version for version in versions if version.origin not in derived
+    ]
     if by_hand:
         return by_hand[-1]
     worded = [version for version in versions if version.claim]

@@ -36,17 +36,23 @@ def links_of_report(report: Report, target: str) -> list[TripleOperation]:
         links.append(_link(report, target, LinkType.CAUSED_BY, cause, 1.0))
     failed = report.outcome is Outcome.FAILURE
     if failed and (report.correction or report.resolution):
-        links.append(_link(report, target, LinkType.LEARNED_FROM, report.id, 1.0))
+        links.append(
+            _link(report, target, LinkType.LEARNED_FROM, report.id, 1.0)
+        )
     return links
 
 
-def links_of_uses(history: History, lessons: Iterable[Lesson]) -> list[TripleOperation]:
+def links_of_uses(
+    history: History, lessons: Iterable[Lesson]
+) -> list[TripleOperation]:
     """Return the links between episodes and the episodes and lessons their agents used.
 
     A used item counts only if its answer is the decision taken. If the decision or the
     answer is unknown, the link has `UNSURE_WEIGHT`.
     """
-    actions: dict[str, str | None] = {lesson.id: lesson.action for lesson in lessons}
+    actions: dict[str, str | None] = {
+        lesson.id: lesson.action for lesson in lessons
+    }
     for past in history.past_episodes:
         actions[past.id] = past.resolution or past.decision
     links: list[TripleOperation] = []
@@ -80,7 +86,9 @@ def _weight_of_use(report: Report, answer: str | None) -> float:
     return 0.0
 
 
-def links_of_neighbours(before: Episode, after: Episode) -> list[TripleOperation]:
+def links_of_neighbours(
+    before: Episode, after: Episode
+) -> list[TripleOperation]:
     """Return the link between two neighbouring episodes of the same state, if any.
 
     The later one retries a failed episode, or continues another one.
@@ -142,7 +150,9 @@ def follow_links(
     seen = {start}
     frontier = {start}
     for hop in range(1, depth + 1):
-        found = [triple for triple in links.values() if _ends(triple) & frontier]
+        found = [
+            triple for triple in links.values() if _ends(triple) & frontier
+        ]
         ends: set[str] = set()
         for triple in found:
             del links[triple.id]

@@ -108,7 +108,9 @@ def _find_success(role: str, text: str) -> str | None:
     return found[0].strip() if found else None
 
 
-def judge_outcome(stated: Sequence[str], said: Sequence[tuple[str, str]]) -> Verdict:
+def judge_outcome(
+    stated: Sequence[str], said: Sequence[tuple[str, str]]
+) -> Verdict:
     """Return the last outcome that a message states, else the one the words imply."""
     if stated:
         last = Outcome(stated[-1].upper())

@@ -100,7 +100,9 @@ def worth_keeping(segment: Segment) -> bool:
 
 
 def _said(messages: Sequence[SegmentMessage]) -> list[tuple[str, str]]:
-    return [(message.role, message.text) for message in messages if message.text]
+    return [
+        (message.role, message.text) for message in messages if message.text
+    ]
 
 
 def _situation(messages: Sequence[SegmentMessage]) -> str:
@@ -152,7 +154,9 @@ def _tags(said: Said) -> tuple[str, ...]:
     return tuple(sorted(frequent[:TAGS]))
 
 
-def _importance(verdict: Verdict, corrections: Sequence[str], length: int) -> float:
+def _importance(
+    verdict: Verdict, corrections: Sequence[str], length: int
+) -> float:
     """Return the importance of an episode: failures and corrections matter most."""
     corrected = 0.1 if corrections else 0.0
     long = 0.01 * min(10, length)

@@ -78,11 +78,15 @@ def recollect(
     if not past:
         return Recollection((), 0.0)
     vectors = _embed_situations(past, embed)
-    precedents = [_precedent(one, vectors) for one in past if one.situation in vectors]
+    precedents = [
+        _precedent(one, vectors) for one in past if one.situation in vectors
+    ]
     belief = form_belief(situation, vector, precedents, words)
     evidence = _Evidence(
         vectors=vectors,
-        likeness={one.id: _likeness(vector, one, vectors, state) for one in past},
+        likeness={
+            one.id: _likeness(vector, one, vectors, state) for one in past
+        },
         belief=belief,
         lessons=_lessons_by_answer(lessons, belief, state),
     )
@@ -102,7 +106,9 @@ class _Evidence:
     lessons: Mapping[str, Lesson]
 
 
-def _embed_situations(past: Sequence[PastEpisode], embed: Embed) -> dict[str, Vector]:
+def _embed_situations(
+    past: Sequence[PastEpisode], embed: Embed
+) -> dict[str, Vector]:
     """Return the vector of each situation that has words, from one call of `embed`."""
     situations = dict.fromkeys(one.situation for one in past)
     texts = [text for text in situations if text.strip()]
@@ -232,7 +238,9 @@ def _recall_episode(
     )
 
 
-def _score(past: PastEpisode, evidence: _Evidence, sums: Mapping[str, float]) -> float:
+def _score(
+    past: PastEpisode, evidence: _Evidence, sums: Mapping[str, float]
+) -> float:
     """Return the episode's part of its answer's share, less the part of a lesson.
 
     `sums` has the sum of the likenesses of each answer's chosen episodes.

@@ -91,7 +91,9 @@ class ResearchLog:
 
     def of(self, component: Component) -> list[ResearchFinding]:
         """Return the entries of one component."""
-        return [entry for entry in self.entries if entry.component is component]
+        return [
+            entry for entry in self.entries if entry.component is component
+        ]
 
     def known(
         self, component: Component, text: str, embed: Embed, at: datetime
@@ -157,7 +159,9 @@ class ResearchLog:
     def summary(self) -> str:
         """Return the counts of all components, in a line."""
         questions = self.of(Component.QUESTION)
-        answered = [question for question in questions if question.answer is not None]
+        answered = [
+            question for question in questions if question.answer is not None
+        ]
         facts = self.of(Component.FACT)
         queries = self.of(Component.QUERY)
         sources = self.of(Component.SOURCE)

@@ -26,12 +26,18 @@ class ResearchResult:
 def read_result(given: object) -> ResearchResult:
     """Return the answer, numbers and citations of a result of any shape."""
     if isinstance(given, str) and given.strip():
-        return ResearchResult(given, warnings=("the result is a text, not a mapping",))
+        return ResearchResult(
+            given, warnings=("the result is a text, not a mapping",)
+        )
     if not isinstance(given, Mapping):
-        return ResearchResult(as_words(given), warnings=("the result is no mapping",))
+        return ResearchResult(
+            as_words(given), warnings=("the result is no mapping",)
+        )
     answer = given.get("answer")
     if answer is None or not str(answer).strip():
-        return ResearchResult(as_words(given), warnings=("the result has no `answer`",))
+        return ResearchResult(
+            as_words(given), warnings=("the result has no `answer`",)
+        )
     irregular = [name for name in given if not _is_regular(name, given[name])]
     lines = [f"{name}: {as_words(given[name])}" for name in irregular]
     return ResearchResult(

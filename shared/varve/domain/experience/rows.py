@@ -76,7 +76,11 @@ class Report:
     def id(self) -> str:
         """The id, equal for the same statement at the same time."""
         about = (self.target, self.outcome, iso(self.at))
-        said = (self.correction or "", self.decision or "", self.resolution or "")
+        said = (
+            self.correction or "",
+            self.decision or "",
+            self.resolution or "",
+        )
         used = sorted(self.used)
         return "outcome-" + digest(*about, *said, *used, length=_ID)
 

@@ -64,7 +64,8 @@ class Segment:
 
 
 def cut_segments(
-    messages: Iterable[SegmentMessage], thresholds: Thresholds = DEFAULT_THRESHOLDS
+    messages: Iterable[SegmentMessage],
+    thresholds: Thresholds = DEFAULT_THRESHOLDS,
 ) -> list[Segment]:
     """Cut a run of messages, ordered by time, into the segments of its episodes.
 
@@ -75,7 +76,11 @@ def cut_segments(
     why = RUN_BEGINS
     state: str | None = None
     for message in messages:
-        reason = _cut_reason(current, state, message, thresholds) if current else None
+        reason = (
+            _cut_reason(current, state, message, thresholds)
+            if current
+            else None
+        )
         if reason is not None:
             segments.append(Segment(tuple(current), why))
             current = []

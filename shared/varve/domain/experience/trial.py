@@ -174,8 +174,13 @@ class Score:
         }
 
 
-def _shares_of(groups: Mapping[str, Sequence[bool]]) -> dict[str, float | None]:
-    return {name: _share(sum(hits), len(hits)) for name, hits in sorted(groups.items())}
+def _shares_of(
+    groups: Mapping[str, Sequence[bool]],
+) -> dict[str, float | None]:
+    return {
+        name: _share(sum(hits), len(hits))
+        for name, hits in sorted(groups.items())
+    }
 
 
 def run(
@@ -190,7 +195,9 @@ def run(
         right = picked == round_.truth
         seen = round_.truth in known
         score.judged.append(Judged(scenario.name, round_.type, seen, right))
-        _count(score, right, picked == favourite(scenario.candidates, returned))
+        _count(
+            score, right, picked == favourite(scenario.candidates, returned)
+        )
         _count_shown(score, returned)
         used = [shown.id for shown in returned.shown]
         memory.learn(Played(number, round_, picked, used))
@@ -255,7 +262,10 @@ def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
 
 
 def name_likeness(
-    situation: str, candidates: Sequence[str], texts: Sequence[str], embed: Embed
+    situation: str,
+    candidates: Sequence[str],
+    texts: Sequence[str],
+    embed: Embed,
 ) -> dict[str, float]:
     """Return how close each candidate's name comes to the situation's words.
 
@@ -271,7 +281,9 @@ def name_likeness(
     return dict(zip(candidates, likeness.tolist(), strict=True))
 
 
-def _shares(candidates: Sequence[str], returned: Returned) -> Mapping[str, float]:
+def _shares(
+    candidates: Sequence[str], returned: Returned
+) -> Mapping[str, float]:
     """Return each named candidate's share of the scores."""
     votes: defaultdict[str, float] = defaultdict(float)
     for shown in returned.shown:

@@ -10,7 +10,13 @@ from varve.domain.experience.reading import read_segment
 from varve.domain.experience.recall import Recalled, recollect
 from varve.domain.experience.rows import Report, episode_record, report_record
 from varve.domain.experience.segments import SegmentMessage, cut_segments
-from varve.domain.experience.trial import Asked, Played, Returned, Shown, precedent_text
+from varve.domain.experience.trial import (
+    Asked,
+    Played,
+    Returned,
+    Shown,
+    precedent_text,
+)
 from varve.domain.record import Record
 
 BEGINNING = datetime(2026, 1, 5, 9, tzinfo=UTC)

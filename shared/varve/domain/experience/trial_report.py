@@ -28,12 +28,16 @@ def shuffle_rounds(scenario: Scenario, seed: int) -> Scenario:
         return scenario
     places = {id(one): place for place, one in enumerate(scenario.rounds)}
     order = [one for one in scenario.rounds if not _names_earlier(one)]
-    order.sort(key=lambda one: digest(scenario.name, str(seed), str(places[id(one)])))
+    order.sort(
+        key=lambda one: digest(scenario.name, str(seed), str(places[id(one)]))
+    )
     for bound in scenario.rounds:
         if not _names_earlier(bound):
             continue
         before = [
-            i for i, one in enumerate(order) if places[id(one)] < places[id(bound)]
+            i
+            for i, one in enumerate(order)
+            if places[id(one)] < places[id(bound)]
         ]
         order.insert(max(before, default=-1) + 1, bound)
     return scenario.model_copy(update={"rounds": order})
@@ -88,7 +92,9 @@ def compare(
     names = sorted(rounds)
     gain = np.array([gains[name] for name in names])
     count = np.array([rounds[name] for name in names])
-    drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
+    drawn = np.random.default_rng(0).integers(
+        len(names), size=(RESAMPLES, len(names))
+    )
     means = gain[drawn].sum(axis=1) / count[drawn].sum(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return Difference(float(gain.sum() / count.sum()), float(low), float(high))

@@ -2,9 +2,7 @@
 
 import re
 
-_COMMON = (
-    "dr|mr|mrs|ms|prof|sr|sra|srta|st|ste|av|avda|vs|approx|no|núm|nr|fig|art|tel|ext"
-)
+_COMMON = "dr|mr|mrs|ms|prof|sr|sra|srta|st|ste|av|avda|vs|approx|no|núm|nr|fig|art|tel|ext"
 _INITIAL = r"[^\W\d_]"
 LONGEST = 12
 """How many characters before a full stop decide whether it ends an abbreviation."""

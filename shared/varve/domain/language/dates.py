@@ -57,7 +57,9 @@ def nearest_weekday(day: date, weekday: int, direction: int) -> date:
     return day + timedelta(days=days)
 
 
-def nearest_date(day: date, month: int, number: int, direction: int) -> date | None:
+def nearest_date(
+    day: date, month: int, number: int, direction: int
+) -> date | None:
     """Return the latest such date up to the day, or with `FUTURE` the first from it on.
 
     None: no year has the date, such as 30 February. 29 February may lie eight years away.

@@ -159,7 +159,9 @@ def compile_forms(
     return compiled
 
 
-def _expand(template: str, vocabulary: Vocabulary, words: WordsByName, day: str) -> str:
+def _expand(
+    template: str, vocabulary: Vocabulary, words: WordsByName, day: str
+) -> str:
     """Return the template with words in the place of {kinds}: names as groups of their kind."""
     nested = {"x": _TURNED, "day": day}
 
@@ -238,7 +240,9 @@ def _build_year_alone(words: WordsByName) -> Pattern:
 
 
 def _compile_refusals(times: Times) -> list[CompiledRefusal]:
-    return [_compile_refusal(refusal, times.words) for refusal in times.refused]
+    return [
+        _compile_refusal(refusal, times.words) for refusal in times.refused
+    ]
 
 
 def _compile_refusal(refusal: Refusal, words: WordsByName) -> CompiledRefusal:

@@ -17,7 +17,9 @@ from varve.domain.language.vocabulary import Parts
 Meaning = Callable[[Parts, date, int], Span | None]
 
 
-def read(form: str, parts: Parts, base: date, direction: int = PAST) -> Span | None:
+def read(
+    form: str, parts: Parts, base: date, direction: int = PAST
+) -> Span | None:
     """Return what an expression means, seen from `base`.
 
     A bare name, such as "March", is the nearest in the direction. Raises ValueError or

@@ -77,4 +77,6 @@ def _is_word(pattern: str) -> bool:
     """Return whether a pattern matches single words only."""
     if _SINGLE.fullmatch(pattern) is None:
         return False
-    return not any(mark in pattern for mark in ("\\d", "$", "@", ":\\", "[\\w", "€"))
+    return not any(
+        mark in pattern for mark in ("\\d", "$", "@", ":\\", "[\\w", "€")
+    )

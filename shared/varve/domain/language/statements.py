@@ -123,7 +123,9 @@ def _read_stated_vocabulary(shared: Times, stated: Times) -> Vocabulary:
     return {**known, "unit": units, "fixed": days}
 
 
-def _resolve_form(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
+def _resolve_form(
+    form: str, parts: Parts, said: date, lean: Lean
+) -> Span | None:
     """Return what an expression means; None: outside the calendar, or nothing for this lean."""
     try:
         return _span(form, parts, said, lean)

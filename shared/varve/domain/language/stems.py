@@ -14,7 +14,9 @@ MOST_STEMMED_ONCE = 4_096
 @cache
 def stemmer(language: str) -> "Stemmer":
     """Return the language's stemmer; build it on first use."""
-    from Stemmer import Stemmer  # here, because functions that stem nothing load this
+    from Stemmer import (
+        Stemmer,
+    )  # here, because functions that stem nothing load this
 
     return Stemmer(language)
 
@@ -24,5 +26,7 @@ def stems(word: str) -> tuple[str, ...]:
     """Return a word's different stems in all languages; codes and numbers stay as they are."""
     if not word.isalpha():
         return (word,)
-    every = [stemmer(language).stemWord(word) for language in STOP_WORDS_BY_STEMMER]
+    every = [
+        stemmer(language).stemWord(word) for language in STOP_WORDS_BY_STEMMER
+    ]
     return tuple(dict.fromkeys(every))

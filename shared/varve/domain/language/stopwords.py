@@ -36,7 +36,9 @@ QUALIFIERS = united(_INSTALLED, "qualifiers")
 CHANGES = united(_INSTALLED, "changes")
 """Words that tell of a change or a decision."""
 
-EMPTY_IN_PROMPTS = (STOP_WORDS | COURTESIES) - united(_INSTALLED, "kept_in_prompts")
+EMPTY_IN_PROMPTS = (STOP_WORDS | COURTESIES) - united(
+    _INSTALLED, "kept_in_prompts"
+)
 """For the relevance to a prompt: "hello" and "thanks" ask for nothing."""
 
 EMPTY_IN_LESSONS = STOP_WORDS - united(_INSTALLED, "kept_in_lessons")

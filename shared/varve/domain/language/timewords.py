@@ -296,7 +296,9 @@ def _read_single(one: _Expression, today: date) -> Span | None:
     return _read(one, today)
 
 
-def _read_range(one: _Expression, two: _Expression, today: date) -> Span | None:
+def _read_range(
+    one: _Expression, two: _Expression, today: date
+) -> Span | None:
     """Return the span from one to the other; None between two weekdays.
 
     The expression that names its year, or is nearer to today, places the other.

@@ -101,7 +101,9 @@ def _read_sentence(
 ) -> list[StatedClause]:
     """Return what the sentence states in the first language that reads it, the likeliest first."""
     likeliest_first = sorted(
-        LANGUAGE_READERS, key=lambda reader: reader.familiarity(sentence), reverse=True
+        LANGUAGE_READERS,
+        key=lambda reader: reader.familiarity(sentence),
+        reverse=True,
     )
     for reader in likeliest_first:
         found = read_correction(reader, sentence, who, earlier)
@@ -162,7 +164,9 @@ def _is_same(full: str, other: str, utterance: Utterance) -> bool:
     return not words.isdisjoint(label)
 
 
-def _effective(statement: StatedClause, utterance: Utterance, batch: Batch) -> datetime:
+def _effective(
+    statement: StatedClause, utterance: Utterance, batch: Batch
+) -> datetime:
     """Return when the change took effect: the last day of a span, or for today the utterance's time.
 
     The first day would let a fact that the user stated in that week supersede "I moved last week".

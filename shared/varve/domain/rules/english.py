@@ -3,7 +3,13 @@
 import re
 
 from varve.domain.rules.english_rows import ROWS
-from varve.domain.rules.english_words import DATES, EVENTS, LABELS, SLOTS, WORDS
+from varve.domain.rules.english_words import (
+    DATES,
+    EVENTS,
+    LABELS,
+    SLOTS,
+    WORDS,
+)
 from varve.domain.rules.persons import DANGLING_EN, english_third_person
 from varve.domain.rules.rule import LanguageRules, compile_row
 from varve.domain.rules.sentences import QUOTED

@@ -105,14 +105,17 @@ SLOTS = {
             "as_job": f" as {with_article(value)}",
         },
     ),
-    "kin": Slot("|".join(_KIN), derive=lambda value: {"kin_of": _KIN[value.lower()]}),
+    "kin": Slot(
+        "|".join(_KIN), derive=lambda value: {"kin_of": _KIN[value.lower()]}
+    ),
     "pet": Slot(_PETS, derive=lambda value: {"pet": value.lower()}),
     "got": Slot(
         "have|just got|got|just adopted|adopted",
         derive=lambda value: {"got": _VERBS.get(value, value)},
     ),
     "verb": Slot(
-        "like|love|enjoy|adore", derive=lambda value: {"verb": _VERBS[value.lower()]}
+        "like|love|enjoy|adore",
+        derive=lambda value: {"verb": _VERBS[value.lower()]},
     ),
     "language": Slot(names.LANGUAGES_EN),
     "languages": Slot(
@@ -128,7 +131,8 @@ SLOTS = {
     "number": Slot(NUMBER),
     "any_code": Slot(CODE_OR_NUMBER),
     "date": Slot(
-        DATES.pattern, lambda value: value.lower() not in DATES.vocabulary["weekday"]
+        DATES.pattern,
+        lambda value: value.lower() not in DATES.vocabulary["weekday"],
     ),
     "birthdate": Slot(rf"(?:{DATES.pattern})"),
     "event": Slot(

@@ -18,9 +18,7 @@ _VERBS_EN = (
     "|bring|call|meet|visit|plan|expect|pick|order|get|buy|sell|rent|train|volunteer|fly|carry"
 )
 _MODALS_EN = "can|can't|cannot|will|won't|must|should|shouldn't|was|wasn't|had|hadn't|did|didn't|used to|may"
-_ADVERBS_EN = (
-    "always|never|usually|often|only|really|also|just|still|sometimes|mostly|now"
-)
+_ADVERBS_EN = "always|never|usually|often|only|really|also|just|still|sometimes|mostly|now"
 
 
 def _with_s(verb: str) -> str:
@@ -97,7 +95,9 @@ def spanish_third_person(body: str, who: str) -> str | None:
 
 def _of_whom(found: re.Match[str]) -> str:
     head = found[1].split()[0]
-    return f"{'la' if _FEMININE_ES.search(head) else 'el'} {found[1]} de {{who}}"
+    return (
+        f"{'la' if _FEMININE_ES.search(head) else 'el'} {found[1]} de {{who}}"
+    )
 
 
 def _filled(text: str, who: str, left_over: re.Pattern[str]) -> str | None:
@@ -107,7 +107,9 @@ def _filled(text: str, who: str, left_over: re.Pattern[str]) -> str | None:
         return None
     irregular = {"have": "has", "do": "does"}
     agreed = re.sub(
-        r"\{s:(\w+)\}", lambda m: irregular.get(m[1].lower()) or _with_s(m[1]), text
+        r"\{s:(\w+)\}",
+        lambda m: irregular.get(m[1].lower()) or _with_s(m[1]),
+        text,
     )
     named = agreed.replace("{whose}", possessive(who)).replace("{who}", who)
     return named[0].upper() + named[1:] if named else None

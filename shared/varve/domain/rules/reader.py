@@ -55,7 +55,9 @@ class Reader:
 
     language: LanguageRules
 
-    def read(self, sentence: Sentence, who: str, said: date) -> list[StatedClause]:
+    def read(
+        self, sentence: Sentence, who: str, said: date
+    ) -> list[StatedClause]:
         """Return the sentence's statements about its speaker, in order."""
         text = sentence.text
         if text.isupper() or not self.language.hint.search(text):
@@ -75,7 +77,9 @@ class Reader:
         common = self.language.common.findall(sentence.text)
         return len(common)
 
-    def read_clause(self, clause: str, who: str, said: date) -> StatedClause | None:
+    def read_clause(
+        self, clause: str, who: str, said: date
+    ) -> StatedClause | None:
         """Return what the first rule that fits makes of the clause."""
         opened = self.language.opening.sub("", clause, count=1)
         for rule in self.language.rules:
@@ -89,7 +93,9 @@ class Reader:
                 return statement
         return None
 
-    def find_mentions(self, text: str, who: str, said: date) -> Iterator[StatedClause]:
+    def find_mentions(
+        self, text: str, who: str, said: date
+    ) -> Iterator[StatedClause]:
         """Yield names and numbers that a sentence takes for granted, even one that asks."""
         if self.language.unreal.search(text):
             return
@@ -108,7 +114,9 @@ class Reader:
         told = self.language.asking.split(sentence.text, maxsplit=1)[0]
         return "" if told == sentence.text else told
 
-    def _read_clauses(self, text: str, who: str, said: date) -> list[StatedClause]:
+    def _read_clauses(
+        self, text: str, who: str, said: date
+    ) -> list[StatedClause]:
         """Return what the clauses state, each by the first rule that fits it."""
         if self.language.doubt.search(text):
             return []
@@ -130,7 +138,9 @@ class Reader:
             yield before + clause
             before = ""
 
-    def _read_requested(self, body: str, who: str, said: date) -> list[StatedClause]:
+    def _read_requested(
+        self, body: str, who: str, said: date
+    ) -> list[StatedClause]:
         """Return what the body of a request states, else its mentions."""
         stated = self._read_clauses(body, who, said)
         if stated:
@@ -178,7 +188,9 @@ class Reader:
         mentioned = self.find_mentions(body, who, said)
         return _drop_repeated([*important, *mentioned])
 
-    def _keep_body(self, body: str, who: str, said: date) -> list[StatedClause]:
+    def _keep_body(
+        self, body: str, who: str, said: date
+    ) -> list[StatedClause]:
         """Return the body as a fact, unless a word like "it" at its beginning needs the context."""
         if self.language.dangling.match(body):
             return []
@@ -209,7 +221,12 @@ class Reader:
         return self.language.asked.format(who=who, body=body)
 
     def _apply_rule(
-        self, rule: Rule, found: re.Match[str], clause: str, who: str, said: date
+        self,
+        rule: Rule,
+        found: re.Match[str],
+        clause: str,
+        who: str,
+        said: date,
     ) -> StatedClause | None:
         """Return what a rule makes of its match.
 
@@ -348,7 +365,9 @@ def _fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
         op = Op.UPDATE
     subject = change.subject.format_map(parts)
     replaces = change.replaces.format_map(parts)
-    return [Change(op, predicate, value, subject, replaces) for value in members]
+    return [
+        Change(op, predicate, value, subject, replaces) for value in members
+    ]
 
 
 def _drop_repeated(statements: Iterable[StatedClause]) -> list[StatedClause]:

@@ -24,7 +24,9 @@ class Sentence:
 
 _CODE = re.compile(r"(?P<fence>```|~~~).*?(?:(?P=fence)|\Z)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`([^`\n]{1,200})`")
-_QUOTE = re.compile(r'"([^"\n]{1,2000})"|“([^“”\n]{1,2000})”|«([^«»\n]{1,2000})»')
+_QUOTE = re.compile(
+    r'"([^"\n]{1,2000})"|“([^“”\n]{1,2000})”|«([^«»\n]{1,2000})»'
+)
 _SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{1,500})'(?![\w'])")
 _PASTED = re.compile(
     r"""^(?: \s*> | \t | \x20{4} | \s*[{}\[\]<|] | \s*[$#%]\x20*\S.*(?:--|\|) | \s*-{3,}
@@ -62,7 +64,11 @@ def _sentence(piece: str) -> Sentence:
 
 
 def _own_words(text: str) -> str:
-    plain = unicodedata.normalize("NFC", text).replace("’", "'").replace("\r\n", "\n")
+    plain = (
+        unicodedata.normalize("NFC", text)
+        .replace("’", "'")
+        .replace("\r\n", "\n")
+    )
     without_blocks = _CODE.sub("\n", plain)
     uncoded = _INLINE_CODE.sub(_keep_short, without_blocks)
     written = [line for line in uncoded.split("\n") if not _PASTED.match(line)]

@@ -6,7 +6,13 @@ from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
 from varve.domain.rules.rule import LanguageRules, compile_row
 from varve.domain.rules.sentences import QUOTED
 from varve.domain.rules.spanish_rows import ROWS
-from varve.domain.rules.spanish_words import DATES, EVENTS, LABELS, SLOTS, WORDS
+from varve.domain.rules.spanish_words import (
+    DATES,
+    EVENTS,
+    LABELS,
+    SLOTS,
+    WORDS,
+)
 
 _FILLER = (
     r"hola(?: de nuevo)?|buenas(?: tardes| noches)?|buenos días|bueno|pues|vale|ok|oye|por cierto|además"

@@ -47,7 +47,11 @@ _KIN = {
     "vecina": "neighbour", "vecino": "neighbour", "compañera de piso": "flatmate",
     "compañero de piso": "flatmate",
 }  # fmt: skip
-_KIN_PREDICATES = {"wife": "married_to", "husband": "married_to", "boss": "reports_to"}
+_KIN_PREDICATES = {
+    "wife": "married_to",
+    "husband": "married_to",
+    "boss": "reports_to",
+}
 _PETS = {
     "perro": "dog", "perra": "dog", "perrito": "dog", "perrita": "dog", "cachorro": "puppy", "gato": "cat",
     "gata": "cat", "gatito": "kitten", "gatita": "kitten", "loro": "parrot", "hámster": "hamster",
@@ -74,7 +78,8 @@ def _article(noun: str) -> str:
     head = noun.lower().split()[0]
     return (
         "la"
-        if head in _FEMININE or (head.endswith(("a", "ión")) and head != "papá")
+        if head in _FEMININE
+        or (head.endswith(("a", "ión")) and head != "papá")
         else "el"
     )
 
@@ -134,11 +139,15 @@ SLOTS = {
     "verb": Slot("gustan?|encantan?|fascinan?"),
     "language": Slot(
         names.LANGUAGES_ES,
-        derive=lambda value: {"language_name": names.LANGUAGE_NAMES[value.lower()]},
+        derive=lambda value: {
+            "language_name": names.LANGUAGE_NAMES[value.lower()]
+        },
     ),
     "languages": Slot(
         rf"(?:{names.LANGUAGES_ES})(?:, (?:{names.LANGUAGES_ES}))*(?: [ye] (?:{names.LANGUAGES_ES}))?",
-        derive=lambda value: {"languages_english": _LANGUAGE.sub(_in_english, value)},
+        derive=lambda value: {
+            "languages_english": _LANGUAGE.sub(_in_english, value)
+        },
     ),
     "email": Slot(EMAIL),
     "phone": Slot(PHONE),
@@ -156,7 +165,9 @@ SLOTS = {
         is_stable,
         lambda value: {"the_event": f"{_article(value).capitalize()} {value}"},
     ),
-    "set_for": Slot("es|será|sale|empieza|se ha pasado (?:a|al)|está prevista? para"),
+    "set_for": Slot(
+        "es|será|sale|empieza|se ha pasado (?:a|al)|está prevista? para"
+    ),
     "time": Slot(
         r"a las? (?:\d{1,2}(?:[:.]\d\d)?|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once"
         r"|doce)(?![\w:])",

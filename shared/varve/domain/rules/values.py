@@ -73,7 +73,9 @@ def is_no_language(value: str) -> bool:
 def is_person(value: str) -> bool:
     """Return whether a capitalised name can be a person's: "my boss is French" names no person."""
     words = set(value.casefold().split())
-    return not (_NATIONALITY.search(value) or words & _TITLES or value in _LANGUAGES)
+    return not (
+        _NATIONALITY.search(value) or words & _TITLES or value in _LANGUAGES
+    )
 
 
 _NATIONALITY = re.compile(r"^\w+(?:ish|ese|ian|ean|can|ench|utch|eek|ss)$")

@@ -62,7 +62,9 @@ def choose_diverse(
 def _find_replaced(best: Sequence[Contender], vectors: Floats) -> Bools:
     """Mark facts for which the same agent has a newer, similar fact of the same subject."""
     rows = [item.row for item in best]
-    facts = [at for at, row in enumerate(rows) if _is_fact_about_something(row)]
+    facts = [
+        at for at, row in enumerate(rows) if _is_fact_about_something(row)
+    ]
     fact_vectors = vectors[facts]
     similar = fact_vectors @ fact_vectors.T >= REPLACED_COSINE
     replaced = np.zeros(len(best), np.bool_)
@@ -120,7 +122,9 @@ class Place:
         if not self.folded:
             return self.leader
         rows = [self.leader, *self.folded]
-        turn = next((one for one in rows if one.row.type is MemoryType.TURN), None)
+        turn = next(
+            (one for one in rows if one.row.type is MemoryType.TURN), None
+        )
         if turn is None or not self._has_message_of(turn):
             return self.leader
         facts = [one for one in rows if _is_fact_of(one.row, turn.row)]
@@ -162,7 +166,9 @@ def fold_repeats(best: Sequence[Contender]) -> list[Place]:
     are one statement if they mean the same (`domain/statements`).
     """
     agents = dict.fromkeys(item.agent for item in best)
-    by_source_of = {agent: _Shown(_list_brief(best, agent)) for agent in agents}
+    by_source_of = {
+        agent: _Shown(_list_brief(best, agent)) for agent in agents
+    }
     places: list[Place] = []
     for item in best:
         by_source = by_source_of[item.agent]
@@ -213,7 +219,10 @@ def _find_same(place: Place, others: Iterable[Place]) -> Place | None:
         if leader.user != row.user:
             continue
         same_day = leader.day == row.day
-        if tell_difference(leader.content, row.content, same_day=same_day) is None:
+        if (
+            tell_difference(leader.content, row.content, same_day=same_day)
+            is None
+        ):
             return other
     return None
 

@@ -67,12 +67,16 @@ class Columns(Outline):
     occurrences_by_reach: dict[int, Occurrences] = field(
         default_factory=dict, repr=False
     )
-    recency_by_half_life: dict[float, Floats] = field(default_factory=dict, repr=False)
+    recency_by_half_life: dict[float, Floats] = field(
+        default_factory=dict, repr=False
+    )
     scores_by_weights: dict[tuple[float, ...], Floats] = field(
         default_factory=dict, repr=False
     )
     row_cache: dict[int, RecordRow] = field(default_factory=dict, repr=False)
-    derived_by_build: dict[object, object] = field(default_factory=dict, repr=False)
+    derived_by_build: dict[object, object] = field(
+        default_factory=dict, repr=False
+    )
 
     def derive(self, build: "Callable[[Columns], DerivedT]") -> DerivedT:
         """Return `build(self)`, built on its first use and kept with the columns."""
@@ -162,7 +166,9 @@ class Columns(Outline):
     @cached_property
     def sharing(self) -> Sharing | None:
         """Which turns and facts come from the same messages; None: no fact does."""
-        return find_sharing(self.conversations.of, self.positions, self.is_fact)
+        return find_sharing(
+            self.conversations.of, self.positions, self.is_fact
+        )
 
     @cached_property
     def places(self) -> Places:
@@ -282,7 +288,9 @@ def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
         speakers=_encode_field(records, "about"),
         positions=_build_array(records, attrgetter("position"), np.int32),
         event_times=_build_array(records, _get_event_time, np.int64),
-        importances=_build_array(records, attrgetter("importance"), np.float32),
+        importances=_build_array(
+            records, attrgetter("importance"), np.float32
+        ),
     )
 
 

@@ -56,7 +56,9 @@ class MergePlan:
             pieces.append(source[run.first : run.end])
         return np.concatenate(pieces)
 
-    def merge_lists(self, old: Sequence[ItemT], fresh: Sequence[ItemT]) -> list[ItemT]:
+    def merge_lists(
+        self, old: Sequence[ItemT], fresh: Sequence[ItemT]
+    ) -> list[ItemT]:
         """Return the merged items of two lists."""
         merged: list[ItemT] = []
         for run in self.runs:
@@ -128,7 +130,9 @@ def reuse_derived(before: Columns, after: Columns) -> Columns:
     return after
 
 
-def _find_unchanged(before: Columns, rows: Iterable[int], after: Columns) -> Spots:
+def _find_unchanged(
+    before: Columns, rows: Iterable[int], after: Columns
+) -> Spots:
     """Return for each row of `after` the row of `before` with the same id and text.
 
     Only `rows` of `before` are considered. -1 means there is none.

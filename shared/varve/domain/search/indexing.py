@@ -34,7 +34,9 @@ Candidates from a large store are indexed for each question; the cache makes tha
 
 
 def index_texts(
-    texts: Sequence[str], before: Lexical | None = None, kept: Spots | None = None
+    texts: Sequence[str],
+    before: Lexical | None = None,
+    kept: Spots | None = None,
 ) -> Lexical:
     """Build the index of the texts; extend the index `before` if given.
 
@@ -84,7 +86,9 @@ def _merge_indexes(
     )
 
 
-def _build_index(texts: Sequence[str], codes: Numbering, forms: Numbering) -> Lexical:
+def _build_index(
+    texts: Sequence[str], codes: Numbering, forms: Numbering
+) -> Lexical:
     """Build the index of these texts; add their new stems and forms to those given."""
     read = _Words(texts)
     stems = _stem_words(read, codes, forms)
@@ -116,7 +120,9 @@ class _StemOccurrences:
     text: Ints
 
 
-def _stem_words(read: "_Words", codes: Numbering, forms: Numbering) -> _StemOccurrences:
+def _stem_words(
+    read: "_Words", codes: Numbering, forms: Numbering
+) -> _StemOccurrences:
     """Stem all words; number new stems in `codes` and record their `forms`.
 
     Each word is stemmed in the language that most small words of its text belong to.
@@ -179,7 +185,9 @@ class _Words:
                 yield found
 
         all_words = chain.from_iterable(split_texts())
-        self.tokens = np.fromiter(map(numbers.__getitem__, all_words), np.int32)
+        self.tokens = np.fromiter(
+            map(numbers.__getitem__, all_words), np.int32
+        )
         self.seen = list(numbers)
         self.lengths = np.array(lengths, np.int32)
         text_numbers = np.arange(len(texts), dtype=np.int32)

@@ -7,7 +7,11 @@ for static word vectors, little meaning. The kinds are data of the languages.
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from varve.domain.language.languages import Language, gathered, installed_languages
+from varve.domain.language.languages import (
+    Language,
+    gathered,
+    installed_languages,
+)
 from varve.domain.language.stems import stems
 
 Words = tuple[str, ...]

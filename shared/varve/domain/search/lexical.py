@@ -202,7 +202,9 @@ class Likenesses:
     sums: FormSums = field(repr=False)
     read: int
 
-    def of(self, forms: Sequence[str], least: float) -> tuple[Spots, Spots, Floats]:
+    def of(
+        self, forms: Sequence[str], least: float
+    ) -> tuple[Spots, Spots, Floats]:
         """Return the pairs of a word and a stem whose cosine is above `least`.
 
         The result is three arrays, ordered by word: the words' positions in `forms`, the
@@ -250,7 +252,9 @@ def idf(frequency: int, size: int) -> float:
     return log1p((without + 0.5) / (frequency + 0.5))
 
 
-def weigh_counts(counts: Floats, lengths: Floats, mean_length: float) -> Floats:
+def weigh_counts(
+    counts: Floats, lengths: Floats, mean_length: float
+) -> Floats:
     """Return the BM25 weight of a word from its counts in texts of these lengths."""
     constant = np.float32(K1 * (1 - B))
     per_word = np.float32(K1 * B / mean_length)
@@ -260,7 +264,10 @@ def weigh_counts(counts: Floats, lengths: Floats, mean_length: float) -> Floats:
 
 
 def _compare_stems(
-    forms: Mapping[str, int], count: int, embed: WordVectors, before: Likenesses | None
+    forms: Mapping[str, int],
+    count: int,
+    embed: WordVectors,
+    before: Likenesses | None,
 ) -> Likenesses:
     """Compute the likenesses of `count` stems.
 
@@ -279,7 +286,9 @@ def _compare_stems(
     return _build_likenesses(sums or create_sums(0, count), embed, len(forms))
 
 
-def _build_likenesses(sums: FormSums, embed: WordVectors, read: int) -> Likenesses:
+def _build_likenesses(
+    sums: FormSums, embed: WordVectors, read: int
+) -> Likenesses:
     form_count = np.float32(sums.counts.sum())
     centre: Floats = sums.vectors.sum(axis=1) / form_count
     # The direction of a sum is that of the mean.

@@ -27,7 +27,9 @@ def measure_date_nearness(
         return np.zeros(len(times), np.float32)
     halvings = np.zeros(len(times))
     if question.since is not None:
-        days = strategy.half_life_days if question.lasting else strategy.date_days
+        days = (
+            strategy.half_life_days if question.lasting else strategy.date_days
+        )
         too_early = microseconds(question.since) - times
         halvings += _count_days(too_early) / days
     if question.until is not None:

@@ -11,7 +11,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from varve.domain.search.lexical import Floats, Lexical, Spots, Term, WordVectors, runs
+from varve.domain.search.lexical import (
+    Floats,
+    Lexical,
+    Spots,
+    Term,
+    WordVectors,
+    runs,
+)
 from varve.domain.search.places import Places
 
 KeyT = TypeVar("KeyT")
@@ -128,7 +135,10 @@ class Occurrences:
         return rows
 
     def kin(
-        self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors | None
+        self,
+        terms: Sequence[Term],
+        kinship: Kinship,
+        embed: WordVectors | None,
     ) -> list[Sparse]:
         """Return for each word its likeness to the most similar word around each place.
 
@@ -146,7 +156,9 @@ class Occurrences:
             found = found | added
         return [found[term.form] for term in terms]
 
-    def _cache(self, cached: dict[KeyT, Sparse], key: KeyT, row: Sparse) -> Sparse:
+    def _cache(
+        self, cached: dict[KeyT, Sparse], key: KeyT, row: Sparse
+    ) -> Sparse:
         self._make_room(row.bytes)
         cached[key] = row
         return row
@@ -171,7 +183,9 @@ class Occurrences:
         if has_one_code:
             by_row[rows] = weights
         else:
-            np.add.at(by_row, rows, weights)  # a text may contain several stems
+            np.add.at(
+                by_row, rows, weights
+            )  # a text may contain several stems
         return compress_row(by_row)
 
     def _mark_any(self, words: Sequence[str]) -> Sparse:
@@ -183,12 +197,17 @@ class Occurrences:
         return compress_row(by_row)
 
     def _find_kin(
-        self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors | None
+        self,
+        terms: Sequence[Term],
+        kinship: Kinship,
+        embed: WordVectors | None,
     ) -> list[Sparse]:
         """Find for each word the most similar word around each place."""
         pairs = _pair_with_own_stems(terms)
         if embed is not None and self.index.forms:
-            pairs = self._find_similar(terms, kinship, embed).followed_by(pairs)
+            pairs = self._find_similar(terms, kinship, embed).followed_by(
+                pairs
+            )
         place_count = len(self.places)
         shape = (len(terms), place_count)
         here = np.zeros(shape, np.float32)

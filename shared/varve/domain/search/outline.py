@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.record import MemoryType
-from varve.domain.search.lexical import Bools, Floats, Ints, Numbers, Spots, runs
+from varve.domain.search.lexical import (
+    Bools,
+    Floats,
+    Ints,
+    Numbers,
+    Spots,
+    runs,
+)
 from varve.domain.search.query import Filter
 
 Times = npt.NDArray[np.int64]

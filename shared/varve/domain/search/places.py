@@ -138,7 +138,9 @@ class Places:
         return self.links[by]
 
 
-def build_places(conversations: Ints, positions: Ints, speakers: Ints) -> Places:
+def build_places(
+    conversations: Ints, positions: Ints, speakers: Ints
+) -> Places:
     """Build the places of rows that are sorted by conversation and position.
 
     `conversations` has the number of each row's conversation, or -1 for a row that has
@@ -160,7 +162,9 @@ def build_places(conversations: Ints, positions: Ints, speakers: Ints) -> Places
     place_of_message = np.cumsum(starts_place) - 1
     rows = message_rows[starts_place]
     opens = _find_conversation_starts(conversations[rows])
-    return Places(place_of_message[message_of_row], rows, np.flatnonzero(opens))
+    return Places(
+        place_of_message[message_of_row], rows, np.flatnonzero(opens)
+    )
 
 
 def _find_message_speakers(
@@ -181,7 +185,9 @@ def _find_conversation_starts(conversations: Ints) -> Bools:
     return opens
 
 
-def _find_place_starts(conversations: Ints, positions: Ints, speakers: Ints) -> Bools:
+def _find_place_starts(
+    conversations: Ints, positions: Ints, speakers: Ints
+) -> Bools:
     """Mark the messages that start a place, given all messages in order."""
     starts_run = np.ones(len(positions), np.bool_)
     has_no_speaker = speakers[1:] < 0

@@ -7,7 +7,13 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 from pydantic.alias_generators import to_camel
 
 from varve.domain import calendar
@@ -52,7 +58,9 @@ def _parse_moment(value: object) -> date | datetime | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        raise ValueError("must be an ISO 8601 date or date and time, as a string")
+        raise ValueError(
+            "must be an ISO 8601 date or date and time, as a string"
+        )
     try:
         return _parse_date_or_instant(value)
     except ValueError as error:
@@ -63,7 +71,9 @@ def _parse_moment(value: object) -> date | datetime | None:
 
 def _parse_date_or_instant(value: str) -> date | datetime:
     if _ISO_WEEK.fullmatch(value):
-        raise ValueError("a whole week, which Python would parse as its Monday")
+        raise ValueError(
+            "a whole week, which Python would parse as its Monday"
+        )
     if _ISO_DATE.fullmatch(value):
         return date.fromisoformat(value)
     return calendar.parse_instant(value)
@@ -97,7 +107,8 @@ def _use_default(default: object) -> BeforeValidator:
 
 Moment = Annotated[date | datetime | None, BeforeValidator(_parse_moment)]
 Days = Annotated[
-    Annotated[int, Field(ge=0, le=1_000_000)] | None, BeforeValidator(_replace_empty)
+    Annotated[int, Field(ge=0, le=1_000_000)] | None,
+    BeforeValidator(_replace_empty),
 ]
 
 
@@ -107,7 +118,9 @@ GrainName = Literal[
 Phrase = Annotated[str, Field(min_length=1, max_length=200)]
 """A name or a topic; a list of these may also be one text with commas."""
 
-MemoryTypeName = Literal["fact", "turn", "summary", "episode", "lesson", "prior_answer"]
+MemoryTypeName = Literal[
+    "fact", "turn", "summary", "episode", "lesson", "prior_answer"
+]
 EXPERIENCE_TYPES = frozenset({"episode", "lesson", "prior_answer"})
 
 
@@ -119,7 +132,10 @@ class SearchRequest(BaseModel):
     """
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
     )
 
     query_text: Annotated[
@@ -138,7 +154,9 @@ class SearchRequest(BaseModel):
     ] = "auto"
     minimum_days_ago: Annotated[
         Days,
-        Field(description="Only what is at least this many days old; default 0"),
+        Field(
+            description="Only what is at least this many days old; default 0"
+        ),
     ] = 0
     maximum_days_ago: Annotated[
         Days,
@@ -151,7 +169,9 @@ class SearchRequest(BaseModel):
     ] = None
     until: Annotated[
         Moment,
-        Field(description="Only up to this ISO 8601 date, which is included, or time"),
+        Field(
+            description="Only up to this ISO 8601 date, which is included, or time"
+        ),
     ] = None
     as_of: Moment = None
     max_results: Annotated[
@@ -162,10 +182,16 @@ class SearchRequest(BaseModel):
     max_tokens: Annotated[
         Annotated[int, Field(ge=1)] | None, BeforeValidator(_replace_empty)
     ] = None
-    user_id: Annotated[Reference | None, BeforeValidator(_replace_empty)] = None
-    conversation_id: Annotated[PathId | None, BeforeValidator(_replace_empty)] = None
+    user_id: Annotated[Reference | None, BeforeValidator(_replace_empty)] = (
+        None
+    )
+    conversation_id: Annotated[
+        PathId | None, BeforeValidator(_replace_empty)
+    ] = None
     explain: Annotated[bool, _use_default(False)] = False
-    memory_types: Annotated[list[MemoryTypeName], BeforeValidator(_parse_names)] = []
+    memory_types: Annotated[
+        list[MemoryTypeName], BeforeValidator(_parse_names)
+    ] = []
     about: Annotated[Phrase | None, BeforeValidator(_replace_empty)] = None
     people: Annotated[list[Phrase], BeforeValidator(_parse_names)] = []
     topics: Annotated[list[Phrase], BeforeValidator(_parse_names)] = []
@@ -175,7 +201,9 @@ class SearchRequest(BaseModel):
         Field(description="true: also what has been corrected; default false"),
     ] = False
     agents: Annotated[
-        list[PathId], BeforeValidator(_parse_names), Field(max_length=MAX_AGENTS)
+        list[PathId],
+        BeforeValidator(_parse_names),
+        Field(max_length=MAX_AGENTS),
     ] = []
     where: Where = {}
 
@@ -193,17 +221,22 @@ def parse_search_request(arguments: Mapping[str, Any]) -> SearchRequest:
     """
     for name in IDENTITY_NAMES & set(arguments):
         raise Rejected(
-            name, "identity comes from the caller, never from the tool's arguments"
+            name,
+            "identity comes from the caller, never from the tool's arguments",
         )
     try:
         request = SearchRequest.model_validate(dict(arguments))
     except ValidationError as error:
-        raise rejected(error, known=spellings(SearchRequest, arguments)) from error
+        raise rejected(
+            error, known=spellings(SearchRequest, arguments)
+        ) from error
     valid_text(request.text, "queryText")
     return request
 
 
-def spellings(contract: type[BaseModel], arguments: Mapping[str, Any]) -> list[str]:
+def spellings(
+    contract: type[BaseModel], arguments: Mapping[str, Any]
+) -> list[str]:
     """Return the contract's field names in the case that the caller uses.
 
     That is snake case if any argument contains an underscore, else camel case.
@@ -250,7 +283,9 @@ def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
         user_id=request.user_id,
         conversation_id=request.conversation_id,
         memory_types=tuple(
-            name for name in request.memory_types if name not in EXPERIENCE_TYPES
+            name
+            for name in request.memory_types
+            if name not in EXPERIENCE_TYPES
         ),
         unfinished=_list_running_periods(asked_at, zone) if asked_at else (),
     )
@@ -282,7 +317,8 @@ def _find_window_end(
 def _list_running_periods(moment: datetime, zone: ZoneInfo) -> tuple[str, ...]:
     """Return the labels of the periods of all summary grains that hold the moment."""
     periods = (
-        calendar.Period.of(moment, grain, zone) for grain in calendar.SUMMARY_GRAINS
+        calendar.Period.of(moment, grain, zone)
+        for grain in calendar.SUMMARY_GRAINS
     )
     return tuple(period.label for period in periods)
 
@@ -294,24 +330,32 @@ def _get_start_of_day_before(
     if days is None:
         return None
     try:
-        return calendar.start_of_day(calendar.days_before(present, days, zone), zone)
+        return calendar.start_of_day(
+            calendar.days_before(present, days, zone), zone
+        )
     except OverflowError:
         return None
 
 
-def _get_start(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
+def _get_start(
+    moment: date | datetime | None, zone: ZoneInfo
+) -> datetime | None:
     if moment is None or isinstance(moment, datetime):
         return moment
     return _get_start_of_day(moment, 0, zone)
 
 
-def _get_end(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
+def _get_end(
+    moment: date | datetime | None, zone: ZoneInfo
+) -> datetime | None:
     if moment is None or isinstance(moment, datetime):
         return moment
     return _get_start_of_day(moment, 1, zone)
 
 
-def _get_start_of_day(day: date, days_later: int, zone: ZoneInfo) -> datetime | None:
+def _get_start_of_day(
+    day: date, days_later: int, zone: ZoneInfo
+) -> datetime | None:
     """Return the start of a later day; None outside the calendar, which sets no limit."""
     try:
         return calendar.start_of_day(day + timedelta(days=days_later), zone)
@@ -322,7 +366,13 @@ def _get_start_of_day(day: date, days_later: int, zone: ZoneInfo) -> datetime | 
 def _name_faulty_limit(request: SearchRequest) -> str:
     """Return the name of the limit that the caller most likely mistook."""
     given = request.model_fields_set
-    for name in ("until", "since", "maximum_days_ago", "minimum_days_ago", "as_of"):
+    for name in (
+        "until",
+        "since",
+        "maximum_days_ago",
+        "minimum_days_ago",
+        "as_of",
+    ):
         if name in given:
             return to_camel(name)
     return "since"

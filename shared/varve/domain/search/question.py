@@ -6,7 +6,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache
 
-from varve.domain.language.languages import Language, gathered, installed_languages
+from varve.domain.language.languages import (
+    Language,
+    gathered,
+    installed_languages,
+)
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import fold, words, written_words
 from varve.domain.search.kinds import kinds_asked
@@ -37,7 +41,9 @@ def build_patterns(languages: Iterable[Language]) -> QuestionPatterns:
     """Build the patterns that show the aim of a question in some languages."""
     tables = [asdict(language.questions) for language in languages]
     words = gathered(tables)
-    any_of = {name: f"(?:{'|'.join(patterns)})" for name, patterns in words.items()}
+    any_of = {
+        name: f"(?:{'|'.join(patterns)})" for name, patterns in words.items()
+    }
     return QuestionPatterns(
         asks_when=re.compile(rf"\b{any_of['asks_when']}\b"),
         current=re.compile(rf"\b{any_of['current']}\b"),
@@ -103,7 +109,9 @@ def asks_how_things_stand(text: str) -> bool:
     patterns, asked = _installed_patterns(), text.lower()
     if patterns.current.search(asked):
         return True
-    return bool(patterns.present.search(asked)) and not patterns.past.search(asked)
+    return bool(patterns.present.search(asked)) and not patterns.past.search(
+        asked
+    )
 
 
 def asks_for_a_state(text: str) -> bool:

@@ -104,7 +104,9 @@ class Ranked:
         return self.row.tokens
 
 
-def lane_weight(grain: Grain, asked: Grain | None, age_days: float | None) -> float:
+def lane_weight(
+    grain: Grain, asked: Grain | None, age_days: float | None
+) -> float:
     """Return the factor of a lane's scores.
 
     Facts and turns have weight 1. Summaries have less for a recent or missing window.
@@ -114,7 +116,9 @@ def lane_weight(grain: Grain, asked: Grain | None, age_days: float | None) -> fl
     if grain is Grain.WORKING:
         return 1.0
     share = min(1.0, (age_days or 0.0) / 365)
-    weight = SUMMARY_WEIGHT_NOW + share * (SUMMARY_WEIGHT_YEAR - SUMMARY_WEIGHT_NOW)
+    weight = SUMMARY_WEIGHT_NOW + share * (
+        SUMMARY_WEIGHT_YEAR - SUMMARY_WEIGHT_NOW
+    )
     return weight * ASKED_WEIGHT if grain is asked else weight
 
 
@@ -173,13 +177,17 @@ def _choose(
         item.also_in = places[number].also_in
         if explain:
             contender = kept[number]
-            item.parts = _explain(contender, item.score, table, filled, strategy)
+            item.parts = _explain(
+                contender, item.score, table, filled, strategy
+            )
     return ranked
 
 
 def _bears_on_question(table: SignalTable, cosines: Floats) -> bool:
     """Return whether any row shares a word or a meaning with the question."""
-    if table.reaches("turn", LEAST_KEYWORD) or table.reaches("kind", LEAST_KEYWORD):
+    if table.reaches("turn", LEAST_KEYWORD) or table.reaches(
+        "kind", LEAST_KEYWORD
+    ):
         return True
     if table.reaches("kin", LEAST_KIN):
         return True

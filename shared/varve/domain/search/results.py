@@ -72,7 +72,11 @@ class Browsed:
             "grain": self.grain,
             "period": record.period,
             **_get_days(
-                record.memory_type, record.period, record.about, event_time, zone
+                record.memory_type,
+                record.period,
+                record.about,
+                event_time,
+                zone,
             ),
             "event_time": iso(event_time),
             "score": round(self.score, 4),
@@ -102,7 +106,9 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
         **row.shown[zone],
         "also_in": item.also_in,
         "current": standing is None or standing.current,
-        "confirmed_at": iso(moment(standing.confirmed if standing else row.time)),
+        "confirmed_at": iso(
+            moment(standing.confirmed if standing else row.time)
+        ),
         "superseded_by": standing and standing.successor,
         "score": round(item.score, 4),
         "why": {

@@ -105,7 +105,9 @@ def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
     limited = _route_by_limits(request, now, zone)
     if words is None:
         return limited
-    found = replace(limited, asked=limited.asked or words.grain, understood=words)
+    found = replace(
+        limited, asked=limited.asked or words.grain, understood=words
+    )
     if _has_weighing_time(request.text, words):
         lasting = asks_for_a_state(request.text)
         return replace(found, weighs=True, lasting=lasting)
@@ -115,7 +117,9 @@ def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
     return replace(found, where=inside, text=text)
 
 
-def _route_by_limits(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
+def _route_by_limits(
+    request: SearchRequest, now: datetime, zone: ZoneInfo
+) -> Route:
     where = window(request, now, zone)
     grain = None if request.grain == "auto" else Grain(request.grain)
     return Route(
@@ -129,7 +133,9 @@ def _route_by_limits(request: SearchRequest, now: datetime, zone: ZoneInfo) -> R
     )
 
 
-def _get_earliest(one: datetime | None, other: datetime | None) -> datetime | None:
+def _get_earliest(
+    one: datetime | None, other: datetime | None
+) -> datetime | None:
     given = [moment for moment in (one, other) if moment is not None]
     return min(given, default=None)
 

@@ -37,14 +37,18 @@ class RecordRow:
     period: str
     time: int
     importance: float
-    shown: dict[ZoneInfo, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    shown: dict[ZoneInfo, Mapping[str, Any]] = field(
+        default_factory=dict, repr=False
+    )
 
     @cached_property
     def messages(self) -> frozenset[Message]:
         """The messages of a fact or turn; empty for a summary."""
         if self.type is MemoryType.SUMMARY:
             return frozenset()
-        return frozenset([(self.conversation, source) for source in self.sources])
+        return frozenset(
+            [(self.conversation, source) for source in self.sources]
+        )
 
     @property
     def day(self) -> str:

@@ -33,7 +33,10 @@ class SignalTable:
     """
 
     def __init__(
-        self, names: Sequence[str], lanes: Sequence[Columns], hidden: Bools | None
+        self,
+        names: Sequence[str],
+        lanes: Sequence[Columns],
+        hidden: Bools | None,
     ) -> None:
         self.lanes = lanes
         self.hidden = hidden
@@ -41,13 +44,16 @@ class SignalTable:
         self._size = ends[-1]
         self._raw = np.zeros((len(names), self._size), np.float32)
         self._signals = {
-            name: _Signal(line) for name, line in zip(names, self._raw, strict=True)
+            name: _Signal(line)
+            for name, line in zip(names, self._raw, strict=True)
         }
         self.spans = [slice(start, end) for start, end in pairwise(ends)]
         self.by_lane = [self._select_lane(span) for span in self.spans]
 
     def _select_lane(self, span: slice) -> dict[str, Floats]:
-        return {name: signal.raw[span] for name, signal in self._signals.items()}
+        return {
+            name: signal.raw[span] for name, signal in self._signals.items()
+        }
 
     def __len__(self) -> int:
         """Return the number of rows that pass the filter."""

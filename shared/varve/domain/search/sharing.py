@@ -42,7 +42,9 @@ def find_sharing(
     has_same_conversation = np.diff(conversations) == 0
     has_same_position = np.diff(positions) == 0
     has_conversation = conversations[1:] >= 0
-    differs[1:] = ~(has_same_conversation & has_same_position & has_conversation)
+    differs[1:] = ~(
+        has_same_conversation & has_same_position & has_conversation
+    )
     starts = np.flatnonzero(differs)
     of = np.cumsum(differs) - 1
     facts = np.add.reduceat(is_fact, starts, dtype=np.int64)

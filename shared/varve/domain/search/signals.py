@@ -29,7 +29,10 @@ import numpy as np
 from varve.domain.record import Vector
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats, Term, WordVectors, idf
-from varve.domain.search.nearness import measure_date_nearness, measure_row_recency
+from varve.domain.search.nearness import (
+    measure_date_nearness,
+    measure_row_recency,
+)
 from varve.domain.search.occurrences import Kinship, write_weighted_sum
 from varve.domain.search.outline import NO_FILTER
 from varve.domain.search.query import Filter
@@ -123,7 +126,9 @@ def _list_signals(question: Question, names: Collection[str]) -> list[str]:
     return used
 
 
-def _find_hidden(lanes: Sequence[Columns], filters: Sequence[Filter]) -> Bools | None:
+def _find_hidden(
+    lanes: Sequence[Columns], filters: Sequence[Filter]
+) -> Bools | None:
     """Mark the rows that the filters exclude; return None if they exclude none."""
     if all(where == NO_FILTER for where in filters):
         return None
@@ -200,7 +205,9 @@ class _LaneWords:
 
         A word counts by its idf, times its likeness to the most similar word there.
         """
-        without_names = [term for term in terms if term.form not in self._names]
+        without_names = [
+            term for term in terms if term.form not in self._names
+        ]
         focus = without_names or terms
         idfs = self._get_idfs(focus)
         total = sum(idfs) or 1.0

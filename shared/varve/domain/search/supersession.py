@@ -36,7 +36,9 @@ class EndedStatement:
     words: frozenset[str]
 
 
-def find_ended(triples: Iterable[Triple], present: datetime) -> list[EndedStatement]:
+def find_ended(
+    triples: Iterable[Triple], present: datetime
+) -> list[EndedStatement]:
     """Return the statements that have ended at `present`.
 
     A value that holds again has not ended, nor has one that ends later.
@@ -54,7 +56,9 @@ def find_ended(triples: Iterable[Triple], present: datetime) -> list[EndedStatem
 
 
 def demote_ended(
-    ranked: Sequence[Ranked], question: str, statements: Iterable[EndedStatement]
+    ranked: Sequence[Ranked],
+    question: str,
+    statements: Iterable[EndedStatement],
 ) -> list[Ranked]:
     """Lower records that state an ended value that the question asks about; sort again.
 
@@ -63,7 +67,9 @@ def demote_ended(
     Porto" thus keeps its rank for questions about nurses.
     """
     asked = _find_telling_stems(question)
-    relevant = [statement for statement in statements if statement.words & asked]
+    relevant = [
+        statement for statement in statements if statement.words & asked
+    ]
     if not relevant:
         return list(ranked)
     weighed = []

@@ -43,8 +43,12 @@ def settle(
     is the question and `question` its vector. Without `about_present` the order stays.
     """
     store = columns.derive(StoreStatements)
-    statements = {item.number: store.find_statement(item.number) for item in ranked}
-    told = list(dict.fromkeys(row for row in statements.values() if row is not None))
+    statements = {
+        item.number: store.find_statement(item.number) for item in ranked
+    }
+    told = list(
+        dict.fromkeys(row for row in statements.values() if row is not None)
+    )
     cues = read_cues(text)
     standings = Standings(
         columns,
@@ -52,12 +56,17 @@ def settle(
         admitted=None if visible.until is None else columns.admitted(visible),
         asked=tuple(told[:ASKED_PLACES]) if about_present else (),
         question=cues,
-        careful=not cues.has("own") and _is_among_persons(text, columns, visible),
+        careful=not cues.has("own")
+        and _is_among_persons(text, columns, visible),
     )
     successors = standings.find_successors(told)
     if not about_present:
-        return [_mark(item, statements, successors, standings) for item in ranked]
-    answer = _Answer(standings, successors, question, _find_tellers(statements))
+        return [
+            _mark(item, statements, successors, standings) for item in ranked
+        ]
+    answer = _Answer(
+        standings, successors, question, _find_tellers(statements)
+    )
     for item in ranked:
         answer.add(item, statements[item.number])
     return answer.sort()
@@ -70,7 +79,11 @@ def _is_among_persons(text: str, columns: Columns, visible: Filter) -> bool:
     LoCoMo fell from 81 to 62 percent.
     """
     asked = set(words(text))
-    named = {code for word in asked for code in columns.speakers_by_word.get(word, ())}
+    named = {
+        code
+        for word in asked
+        for code in columns.speakers_by_word.get(word, ())
+    }
     if not named:
         return False
     persons = columns.derive(StoreStatements).find_persons(visible)
@@ -93,7 +106,9 @@ def _mark(
     standings: Standings,
 ) -> Ranked:
     statement = statements[item.number]
-    return replace(item, standing=_describe(statement, item, successors, standings))
+    return replace(
+        item, standing=_describe(statement, item, successors, standings)
+    )
 
 
 def _describe(
@@ -139,10 +154,16 @@ class _Answer:
 
     def add(self, item: Ranked, statement: int | None) -> None:
         """Add a row, and give its place to the statement that should have it."""
-        standing = _describe(statement, item, self._successors, self._standings)
+        standing = _describe(
+            statement, item, self._successors, self._standings
+        )
         if statement is None:
-            score = item.score * (UNRELATED if self._is_beside_words(item) else 1)
-            self._items[item.number] = replace(item, score=score, standing=standing)
+            score = item.score * (
+                UNRELATED if self._is_beside_words(item) else 1
+            )
+            self._items[item.number] = replace(
+                item, score=score, standing=standing
+            )
             return
         is_echo = self._standings.store.is_assistant(item.number)
         score = item.score
@@ -154,7 +175,9 @@ class _Answer:
             last = self._standings.find_last(statement, self._successors)
             self._lift(last, item)
             score *= BEHIND
-        self._items[item.number] = replace(item, score=score, standing=standing)
+        self._items[item.number] = replace(
+            item, score=score, standing=standing
+        )
 
     def _is_beside_words(self, item: Ranked) -> bool:
         """Return whether words without a standing share nothing with the question."""

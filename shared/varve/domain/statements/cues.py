@@ -87,7 +87,9 @@ def read_cues(text: str) -> Cues:
         more, others = reader.find(text)
         found |= more
         persons |= others
-    topics = {name.removeprefix(TOPIC) for name in found if name.startswith(TOPIC)}
+    topics = {
+        name.removeprefix(TOPIC) for name in found if name.startswith(TOPIC)
+    }
     particulars = read_particulars(text)
     return Cues(
         found=frozenset(name for name in found if not name.startswith(TOPIC)),
@@ -120,7 +122,9 @@ def asks_past(question: str) -> bool:
 def _choose_readers(text: str) -> list[_Reader]:
     """Return the readers of the language with most stop words in the text; ties are kept."""
     said = words(text)
-    counts = [sum(word in one.stop_words for word in said) for one in _readers()]
+    counts = [
+        sum(word in one.stop_words for word in said) for one in _readers()
+    ]
     greatest = max(counts, default=0)
     pairs = zip(_readers(), counts, strict=True)
     return [reader for reader, count in pairs if count == greatest]
@@ -138,7 +142,10 @@ def _build_reader(language: Language) -> _Reader | None:
     topics = table.pop("topics")
     if not table["own"]:
         return None
-    lists = {**table, **{TOPIC + name: words for name, words in topics.items()}}
+    lists = {
+        **table,
+        **{TOPIC + name: words for name, words in topics.items()},
+    }
     others = "|".join(table["others"])
     return _Reader(
         stop_words=language.words.stop_words,

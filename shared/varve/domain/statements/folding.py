@@ -88,7 +88,11 @@ class Folding:
     @property
     def also_in(self) -> Mapping[str, tuple[str, ...]]:
         """The ids of the folded lines, by the id of the line that says the same."""
-        return {kept.line.id: tuple(kept.folded) for kept in self._kept if kept.folded}
+        return {
+            kept.line.id: tuple(kept.folded)
+            for kept in self._kept
+            if kept.folded
+        }
 
     def _note(self, line: BlockLine, kept: _Kept) -> None:
         if kept not in self._kept:
@@ -115,7 +119,9 @@ class Folding:
                 return self._by_triple[triple]
         for message in line.saying.messages:
             for kept in self._by_message.get(message, ()):
-                if not kept.fixed and have_same_source(line.saying, kept.line.saying):
+                if not kept.fixed and have_same_source(
+                    line.saying, kept.line.saying
+                ):
                     return kept
         return self._find_by_meaning(line.saying)
 
@@ -123,7 +129,9 @@ class Folding:
         if not self._kept:
             return None
         if self._vectors is None:
-            self._vectors = np.array([kept.line.saying.vector for kept in self._kept])
+            self._vectors = np.array(
+                [kept.line.saying.vector for kept in self._kept]
+            )
         cosines = self._vectors @ saying.vector
         for at in np.flatnonzero(cosines >= SAME_COSINE).tolist():
             kept = self._kept[at]

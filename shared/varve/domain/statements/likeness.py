@@ -11,7 +11,9 @@ LEAST_LIKENESS = 0.7
 def telling_words(text: str) -> list[str]:
     """Return the folded words that carry meaning, each once, without a possessive's "s"."""
     passed_over = STOP_WORDS | COURTESIES
-    return list(dict.fromkeys(word for word in words(text) if word not in passed_over))
+    return list(
+        dict.fromkeys(word for word in words(text) if word not in passed_over)
+    )
 
 
 def word_likeness(query: str, text: str) -> float:

@@ -100,7 +100,9 @@ class StoreStatements:
         """
         near = self._list_neighbours(row)
         return any(
-            other != row and self.is_told(other) and self._is_same_message(row, other)
+            other != row
+            and self.is_told(other)
+            and self._is_same_message(row, other)
             for other in near
         )
 
@@ -124,7 +126,9 @@ class StoreStatements:
             self._later |= self._compute_later(missing, everything)
         return {row: self._later[row] for row in rows}
 
-    def _compute_later(self, rows: Sequence[int], admitted: Bools) -> dict[int, Later]:
+    def _compute_later(
+        self, rows: Sequence[int], admitted: Bools
+    ) -> dict[int, Later]:
         if not rows:
             return {}
         vectors = self._columns.vectors
@@ -170,7 +174,9 @@ class StoreStatements:
         times = columns.event_times
         is_after: Bools = times > times[row]
         is_tied = times == times[row]
-        is_same_talk = columns.conversations.of == columns.conversations.of[row]
+        is_same_talk = (
+            columns.conversations.of == columns.conversations.of[row]
+        )
         is_behind = columns.positions > columns.positions[row]
         is_later: Bools = is_after | (is_tied & is_same_talk & is_behind)
         return is_later
@@ -205,7 +211,9 @@ class StoreStatements:
         """The corrected statements with their corrections, by row, the last one last."""
         columns = self._columns
         names = columns.conversations.names
-        codes = [at for at, name in enumerate(names) if name.startswith(CORRECTION)]
+        codes = [
+            at for at, name in enumerate(names) if name.startswith(CORRECTION)
+        ]
         if not codes:
             return []
         is_telling = np.isin(columns.conversations.of, codes)
@@ -219,7 +227,9 @@ class StoreStatements:
                 found.append((corrected, row))
         return found
 
-    def _find_corrected(self, row: int, row_by_id: Mapping[str, int]) -> int | None:
+    def _find_corrected(
+        self, row: int, row_by_id: Mapping[str, int]
+    ) -> int | None:
         for message in self._columns.sources[row]:
             named = row_by_id.get(read_corrected(message) or "")
             if named is not None:
@@ -258,7 +268,9 @@ class StoreStatements:
         if columns.conversations.name(row) is None:
             return False
         is_same_place = columns.positions[row] == columns.positions[other]
-        return bool(is_same_place and _have_same(columns.conversations, row, other))
+        return bool(
+            is_same_place and _have_same(columns.conversations, row, other)
+        )
 
     def is_told(self, row: int) -> bool:
         """Return whether a row is a turn of a speaker other than the assistant."""
@@ -299,7 +311,9 @@ class StoreStatements:
         is_shown = columns.admitted(visible) & (columns.types == _TURN)
         names = columns.speakers.names
         spoken = np.unique(columns.speakers.of[is_shown]).tolist()
-        return {code for code in spoken if code >= 0 and is_person(names[code])}
+        return {
+            code for code in spoken if code >= 0 and is_person(names[code])
+        }
 
 
 def _have_same(codes: Codes, row: int, other: int) -> bool:

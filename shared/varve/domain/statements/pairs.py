@@ -78,7 +78,11 @@ class Statement:
 
 
 def score_pair(
-    earlier: Statement, later: Statement, crowd: int, *, is_nearest: bool = False
+    earlier: Statement,
+    later: Statement,
+    crowd: int,
+    *,
+    is_nearest: bool = False,
 ) -> float:
     """Return how likely `later` supersedes `earlier`, as a logit; 0 means even odds.
 
@@ -99,7 +103,9 @@ def is_barred(earlier: Cues, later: Cues) -> bool:
         return True
     if tells_of_others(earlier, later) and not later.has("correcting"):
         return True
-    if any(later.has(name) for name in NEVER) or _repeats_event(earlier, later):
+    if any(later.has(name) for name in NEVER) or _repeats_event(
+        earlier, later
+    ):
         return True
     return _tells_no_present(later) or _tells_of_another_thing(earlier, later)
 
@@ -138,7 +144,11 @@ def tells_of_others(earlier: Cues, later: Cues) -> bool:
         is_known = bool(known & _last_words(relations))
         return not is_known and not _share_name(earlier, later)
     singular = later.persons & {"he", "she", "his", "her", "dad", "mum", "mom"}
-    return bool(singular) and not earlier.persons and not _share_name(earlier, later)
+    return (
+        bool(singular)
+        and not earlier.persons
+        and not _share_name(earlier, later)
+    )
 
 
 def changes_others(earlier: Statement, later: Statement) -> bool:
@@ -160,7 +170,9 @@ def _last_words(persons: frozenset[str] | set[str]) -> set[str]:
 
 def _share_name(earlier: Cues, later: Cues) -> bool:
     named = [word for word in later.particulars.telling if _is_long_name(word)]
-    known = collect_stems(word for word in earlier.particulars.telling if word.named)
+    known = collect_stems(
+        word for word in earlier.particulars.telling if word.named
+    )
     return any(word.stems & known for word in named)
 
 
@@ -205,9 +217,13 @@ def adds_nothing(answer: Cues, said: Cues) -> bool:
     known = collect_stems(said.particulars.telling)
     telling = answer.particulars.telling
     new_words = [word for word in telling if not word.stems & known]
-    new_numbers = set(answer.particulars.numbers) - set(said.particulars.numbers)
+    new_numbers = set(answer.particulars.numbers) - set(
+        said.particulars.numbers
+    )
     new_dates = set(answer.particulars.dates) - set(said.particulars.dates)
-    return len(new_words) <= MAX_NEW_WORDS and not new_numbers and not new_dates
+    return (
+        len(new_words) <= MAX_NEW_WORDS and not new_numbers and not new_dates
+    )
 
 
 def split_clauses(text: str) -> list[str]:
@@ -238,7 +254,9 @@ def measure_pair(
         "words": min(told, 2) / 2,
         "name": float(_share_name(before, after)),
         "nearest": float(is_nearest),
-        "numbers": _both(before.particulars.numbers, after.particulars.numbers),
+        "numbers": _both(
+            before.particulars.numbers, after.particulars.numbers
+        ),
         "dates": _both(before.particulars.dates, after.particulars.dates),
         "own before": float(before.has("own")),
         "own after": float(after.has("own")),
@@ -262,6 +280,9 @@ def _both(before: Sequence[str], after: Sequence[str]) -> float:
 
 
 def _are_near(earlier: Statement, later: Statement) -> bool:
-    if earlier.conversation is None or earlier.conversation != later.conversation:
+    if (
+        earlier.conversation is None
+        or earlier.conversation != later.conversation
+    ):
         return False
     return 0 < later.position - earlier.position <= NEAR_MESSAGES

@@ -12,7 +12,12 @@ from functools import cache, lru_cache
 
 from varve.domain.language.languages import installed_languages, merge_times
 from varve.domain.language.stems import stems
-from varve.domain.language.stopwords import COURTESIES, DENIALS, QUALIFIERS, STOP_WORDS
+from varve.domain.language.stopwords import (
+    COURTESIES,
+    DENIALS,
+    QUALIFIERS,
+    STOP_WORDS,
+)
 from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import fold, written_words
 from varve.domain.language.vocabulary import YEAR, Vocabulary, read_vocabulary
@@ -131,7 +136,9 @@ def _adds_nothing(one: Particulars, other: Particulars) -> bool:
     return count_shared(one, other) == len(one.telling)
 
 
-def _have_same_order(one: Sequence[TellingWord], other: Sequence[TellingWord]) -> bool:
+def _have_same_order(
+    one: Sequence[TellingWord], other: Sequence[TellingWord]
+) -> bool:
     """Return whether the words that both have stand in the same order."""
     stems_of_one = collect_stems(one)
     stems_of_other = collect_stems(other)
@@ -140,7 +147,9 @@ def _have_same_order(one: Sequence[TellingWord], other: Sequence[TellingWord]) -
     return _match_in_order(first, second)
 
 
-def _match_in_order(one: Sequence[TellingWord], other: Sequence[TellingWord]) -> bool:
+def _match_in_order(
+    one: Sequence[TellingWord], other: Sequence[TellingWord]
+) -> bool:
     pairs = zip(one, other, strict=False)
     return all(first.stems & second.stems for first, second in pairs)
 
@@ -191,7 +200,11 @@ def _find_date(word: str) -> str:
 
 
 def _is_telling(word: str) -> bool:
-    return word not in STOP_WORDS and word not in COURTESIES and word not in DENIALS
+    return (
+        word not in STOP_WORDS
+        and word not in COURTESIES
+        and word not in DENIALS
+    )
 
 
 def _is_named(word: str) -> bool:

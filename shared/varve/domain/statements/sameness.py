@@ -11,7 +11,10 @@ import numpy as np
 
 from varve.domain.language.tokens import fold
 from varve.domain.record import Vector
-from varve.domain.statements.particulars import find_difference, read_particulars
+from varve.domain.statements.particulars import (
+    find_difference,
+    read_particulars,
+)
 
 SAME_COSINE = 0.92
 """The least cosine of two sentences that say the same."""
@@ -84,7 +87,9 @@ def mean_the_same(
     return tell_difference(one, other, same_day=same_day) is None
 
 
-def tell_difference(one: str, other: str, *, same_day: bool = True) -> str | None:
+def tell_difference(
+    one: str, other: str, *, same_day: bool = True
+) -> str | None:
     """Return what tells two similar sentences apart, such as "negation"; None: nothing.
 
     The answers are those of `find_difference`. Meaning is not compared.
@@ -115,7 +120,10 @@ def find_same_by_meaning(
             same_day = days[earlier] == days[at]
             if not is_first:
                 continue
-            if tell_difference(texts[earlier], text, same_day=same_day) is None:
+            if (
+                tell_difference(texts[earlier], text, same_day=same_day)
+                is None
+            ):
                 first = earlier
                 break
         first_of.append(first)

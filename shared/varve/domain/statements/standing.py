@@ -101,7 +101,8 @@ class Standings:
         """Return each row's nearest later statements and those that the question found."""
         found = self.store.find_later(rows, self.admitted)
         return {
-            row: self._add_asked(row, later.nearest) for row, later in found.items()
+            row: self._add_asked(row, later.nearest)
+            for row, later in found.items()
         }
 
     def _add_asked(self, row: int, later: Sequence[int]) -> list[int]:
@@ -127,7 +128,9 @@ class Standings:
         later = self.store.read(other)
         if float(earlier.vector @ later.vector) < SAME_COSINE:
             return False
-        return tell_difference(earlier.text, later.text, same_day=False) is None
+        return (
+            tell_difference(earlier.text, later.text, same_day=False) is None
+        )
 
     def find_last(self, row: int, successors: dict[int, Successor]) -> int:
         """Return the row at the end of a row's chain of successors.
@@ -159,7 +162,11 @@ class Standings:
         if row not in self.asked or other not in self.asked:
             return SUPERSEDED
         first = self.asked[:FIRST_PLACES]
-        if row in first and other in first and self.store.read(other).cues.is_strong:
+        if (
+            row in first
+            and other in first
+            and self.store.read(other).cues.is_strong
+        ):
             return SUPERSEDED_IF_FIRST
         if self._is_asked_for(other):
             return SUPERSEDED_IF_ASKED
@@ -216,7 +223,9 @@ class Standings:
         is_corrected = self.corrections.get(statement) == successor
         if is_corrected or not self.store.is_fact(row):
             return True
-        return self._concerns_part(self.columns.contents[row], statement, successor)
+        return self._concerns_part(
+            self.columns.contents[row], statement, successor
+        )
 
     def find_corrected(
         self, parts: Mapping[str, tuple[Message, str]]
@@ -233,11 +242,15 @@ class Standings:
         for key, ((conversation, message), words) in parts.items():
             row = row_by_id.get(turn_id(conversation or "", message), -1)
             successor = self.corrections.get(row)
-            if successor is not None and self._concerns_part(words, row, successor):
+            if successor is not None and self._concerns_part(
+                words, row, successor
+            ):
                 found.add(key)
         return frozenset(found)
 
-    def _concerns_part(self, words: str, statement: int, successor: int) -> bool:
+    def _concerns_part(
+        self, words: str, statement: int, successor: int
+    ) -> bool:
         part = read_cues(words)
         return not leaves(
             part, self.store.read(statement), self.store.read(successor).cues

@@ -21,7 +21,11 @@ CORRECTS = "corrects."
 
 
 def build_remembered(
-    text: str, at: datetime, *, user_id: str | None = None, name: str | None = None
+    text: str,
+    at: datetime,
+    *,
+    user_id: str | None = None,
+    name: str | None = None,
 ) -> Conversation:
     """Return one statement as a conversation.
 

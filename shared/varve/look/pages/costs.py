@@ -22,7 +22,9 @@ def show_costs(visit: Visit) -> PageView:
     current = month_of_day(visit.day_label(visit.inspection.now))
     month = visit.key() or current
     if not _MONTH.fullmatch(month):
-        raise Rejected("month", f"{month[:40]!r} is not a month, such as {current}")
+        raise Rejected(
+            "month", f"{month[:40]!r} is not a month, such as {current}"
+        )
     found = visit.inspection.costs(month)
     months = visit.inspection.cost_months()
     values = {
@@ -52,7 +54,9 @@ def _draw(found: Costs, month: str) -> DayChart | None:
     amounts: dict[date, int] = {}
     for day, dollars in found.dollars_by_day().items():
         amounts[date.fromisoformat(day)] = round(dollars * MILLION)
-    return draw_amounts(amounts, first, last) if any(amounts.values()) else None
+    return (
+        draw_amounts(amounts, first, last) if any(amounts.values()) else None
+    )
 
 
 def _prices_of(visit: Visit, found: Costs) -> list[Price]:

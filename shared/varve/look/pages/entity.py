@@ -58,7 +58,8 @@ def show_entity(visit: Visit) -> PageView:
         "holding": [one for one in facts if _holds(one, at)][:MAX_FACTS],
         "past": [one for one in facts if _ended(one, at)][:MAX_FACTS],
         "mentions": [one for one in mentions if _holds(one, at)][:MAX_FACTS],
-        "left_out": max(0, len(facts) - MAX_FACTS) + max(0, len(mentions) - MAX_FACTS),
+        "left_out": max(0, len(facts) - MAX_FACTS)
+        + max(0, len(mentions) - MAX_FACTS),
     }
     return PageView(
         "entity.html",
@@ -89,12 +90,16 @@ def _read_day(visit: Visit, now: datetime) -> datetime:
     try:
         start = _parse_day(day) if day else _from_ordinal(days)
     except (ValueError, OverflowError) as error:
-        raise Rejected("at", f"{(day or str(days))[:40]!r} is not a date") from error
+        raise Rejected(
+            "at", f"{(day or str(days))[:40]!r} is not a date"
+        ) from error
     return min(now, start + timedelta(days=1, microseconds=-1))
 
 
 def _parse_day(text: str) -> datetime:
-    return parse_instant(text).replace(hour=0, minute=0, second=0, microsecond=0)
+    return parse_instant(text).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
 
 
 def _from_ordinal(days: int) -> datetime:

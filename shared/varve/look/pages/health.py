@@ -21,5 +21,9 @@ def show_health(visit: Visit) -> PageView:
         + status["timeline"]["bytes"],
     }
     return PageView(
-        "health.html", "Health", values, up=target("timeline"), command=("status",)
+        "health.html",
+        "Health",
+        values,
+        up=target("timeline"),
+        command=("status",),
     )

@@ -17,7 +17,9 @@ def list_users(visit: Visit) -> PageView:
     shares = visit.inspection.users()
     if part:
         wanted = part.casefold()
-        shares = [one for one in shares if wanted in (one.user_id or "").casefold()]
+        shares = [
+            one for one in shares if wanted in (one.user_id or "").casefold()
+        ]
     start = visit.where.number("start")
     values = {
         "part": part,
@@ -48,7 +50,9 @@ def show_user(visit: Visit) -> PageView:
     }
     command = ("forget", "--user", user_id, "--dry-run") if user_id else ()
     title = user_id or "Without a user"
-    return PageView("user.html", title, values, up=target("users"), command=command)
+    return PageView(
+        "user.html", title, values, up=target("users"), command=command
+    )
 
 
 def _find_share(visit: Visit, user_id: str | None) -> UserShare | None:

@@ -75,7 +75,8 @@ def show_search(visit: Visit) -> PageView:
 
 def _answer(visit: Visit, question: str) -> dict[str, Any]:
     arguments: dict[str, Any] = {
-        argument: visit.where.option(name) or None for name, argument in FILTERS.items()
+        argument: visit.where.option(name) or None
+        for name, argument in FILTERS.items()
     }
     named = visit.where.option("agents")
     agents = split_names(named) if named else None
@@ -85,7 +86,9 @@ def _answer(visit: Visit, question: str) -> dict[str, Any]:
         )
         answer: dict[str, Any] = {"response": response.to_dict()}
         if question:
-            block = visit.memory.context(question, user_id=visit.user, agents=agents)
+            block = visit.memory.context(
+                question, user_id=visit.user, agents=agents
+            )
             answer["block"] = block
     except Rejected as error:
         return {"problem": str(error)}
@@ -94,7 +97,9 @@ def _answer(visit: Visit, question: str) -> dict[str, Any]:
     return answer
 
 
-def draw_signals(why: Mapping[str, Any]) -> list[tuple[str, float, float, float]]:
+def draw_signals(
+    why: Mapping[str, Any],
+) -> list[tuple[str, float, float, float]]:
     """Return name, place, width and share of each signal's part in a score.
 
     The widths are in pixels, in the order of their size. Parts below zero are left out.

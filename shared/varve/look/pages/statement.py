@@ -38,7 +38,9 @@ def show_record(visit: Visit) -> PageView:
         "period_name": name_period(day),
         "briefly": name_period_briefly,
         "confirmations": _list_confirmations(visit, statement.confirmations),
-        "correct": "" if is_summary else visit.command("correct", record_id, "…"),
+        "correct": ""
+        if is_summary
+        else visit.command("correct", record_id, "…"),
         "forget": visit.command("forget", "--id", record_id, "--dry-run"),
     }
     return PageView(

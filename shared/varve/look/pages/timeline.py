@@ -61,7 +61,9 @@ def show_timeline(visit: Visit) -> PageView:
     newest = years[-1]
     rows: list[PeriodRow] = []
     for year in reversed(years):
-        found = visit.inspection.summaries(year.period, user_id=visit.user, most=SHOWN)
+        found = visit.inspection.summaries(
+            year.period, user_id=visit.user, most=SHOWN
+        )
         rows += _list_rows([year], found, _greatest(years))
     values = {
         "rows": rows,
@@ -108,7 +110,13 @@ def show_period(visit: Visit) -> PageView:
         "spoken": read_spoken,
     }
     values.update(_show_inside(visit, strata, period))
-    command = ("search", "--since", str(period.days[0]), "--until", str(period.days[1]))
+    command = (
+        "search",
+        "--since",
+        str(period.days[0]),
+        "--until",
+        str(period.days[1]),
+    )
     return PageView(
         "period.html",
         name_period(period),
@@ -118,14 +126,20 @@ def show_period(visit: Visit) -> PageView:
     )
 
 
-def _show_inside(visit: Visit, strata: Strata, period: Period) -> dict[str, object]:
+def _show_inside(
+    visit: Visit, strata: Strata, period: Period
+) -> dict[str, object]:
     """Return what a period consists of: finer periods, or a day's conversations."""
     if period.grain is Grain.DAILY:
         start = visit.where.number("start")
-        listing = visit.inspection.conversations(period, start=start, most=SHOWN)
+        listing = visit.inspection.conversations(
+            period, start=start, most=SHOWN
+        )
         return {"conversations": listing}
     children = strata.children(period)
-    found = visit.inspection.child_summaries(period, user_id=visit.user, most=SHOWN * 2)
+    found = visit.inspection.child_summaries(
+        period, user_id=visit.user, most=SHOWN * 2
+    )
     return {
         "rows": _list_rows(children[::-1], found, _greatest(children)),
         "core": _draw_core(strata, period),
@@ -150,7 +164,9 @@ def _list_path(period: Period) -> list[tuple[str, str]]:
     return path[::-1]
 
 
-def _find_neighbour(strata: Strata, period: Period, step: int) -> Period | None:
+def _find_neighbour(
+    strata: Strata, period: Period, step: int
+) -> Period | None:
     """Return the nearest period of the same grain before or after that holds something."""
     same = sorted(one for one in strata.by_period if one.grain is period.grain)
     place = same.index(period) + step
@@ -212,7 +228,8 @@ def _draw_core(strata: Strata, period: Period | None) -> CoreSample:
 
 
 def _choose_layers(
-    groups: Sequence[Stratum], finest_first: Sequence[Sequence[Sequence[Stratum]]]
+    groups: Sequence[Stratum],
+    finest_first: Sequence[Sequence[Sequence[Stratum]]],
 ) -> Layers:
     """Return each group with its layers: the finest that are few enough, else itself."""
     for layers in finest_first:
@@ -221,7 +238,9 @@ def _choose_layers(
     return [(group, (group,)) for group in groups]
 
 
-def _list_grandchildren(strata: Strata, stratum: Stratum) -> tuple[Stratum, ...]:
+def _list_grandchildren(
+    strata: Strata, stratum: Stratum
+) -> tuple[Stratum, ...]:
     found: list[Stratum] = []
     for child in strata.children(stratum.period):
         found += strata.children(child.period)

@@ -19,9 +19,13 @@ def show_conversation(visit: Visit) -> PageView:
     day = Period.parse(visit.key(0), Grain.DAILY)
     conversation_id = visit.key(1)
     start = visit.where.number("start")
-    said = visit.inspection.conversation(day, conversation_id, start=start, most=SHOWN)
+    said = visit.inspection.conversation(
+        day, conversation_id, start=start, most=SHOWN
+    )
     if not said.total:
-        raise Rejected("conversation", f"the timeline has none of it on {day.label}")
+        raise Rejected(
+            "conversation", f"the timeline has none of it on {day.label}"
+        )
     lines = [read_spoken(line) for line in said.messages]
     values = {
         "said": said,
@@ -29,9 +33,13 @@ def show_conversation(visit: Visit) -> PageView:
         "day": day,
         "name": name_period(day),
         "facts": _group_by_message(visit.inspection.facts_of(conversation_id)),
-        "turns": {line.id: turn_id(conversation_id, line.id) for line in lines},
+        "turns": {
+            line.id: turn_id(conversation_id, line.id) for line in lines
+        },
         "other_days": [
-            one for one in visit.inspection.days_of(conversation_id) if one != day.label
+            one
+            for one in visit.inspection.days_of(conversation_id)
+            if one != day.label
         ],
         "start": start,
         "shown": SHOWN,

@@ -112,7 +112,9 @@ def publish(
     """
     workspace = session.scope.workspace
     noted = change_targets(
-        workspace, lambda known: known.with_target(target), objects=session.objects
+        workspace,
+        lambda known: known.with_target(target),
+        objects=session.objects,
     )
     place = tools.open_target(target)
     _put_schema(place)
@@ -135,7 +137,10 @@ def publish(
 
 
 def republish(
-    session: Session, place: Objects, tools: PublishingTools, outcome: PublishOutcome
+    session: Session,
+    place: Objects,
+    tools: PublishingTools,
+    outcome: PublishOutcome,
 ) -> None:
     """Write the files of the session's agent again, if the target has any.
 
@@ -157,7 +162,9 @@ def settle(session: Session, target: str, agent: str) -> None:
     )
 
 
-def remove(session: Session, target: str, tools: PublishingTools) -> PublishOutcome:
+def remove(
+    session: Session, target: str, tools: PublishingTools
+) -> PublishOutcome:
     """Delete the workspace's files at a target, and the store's note of it.
 
     Raises Misconfigured, Retryable.
@@ -168,7 +175,9 @@ def remove(session: Session, target: str, tools: PublishingTools) -> PublishOutc
     for name in _list_published(workspace, place):
         _remove_agent(Scope(workspace, name), place, outcome)
     change_targets(
-        workspace, lambda known: known.without_target(target), objects=session.objects
+        workspace,
+        lambda known: known.without_target(target),
+        objects=session.objects,
     )
     return outcome
 
@@ -179,7 +188,9 @@ def require_there(place: Objects, target: str) -> None:
     A folder on a disk that is not mounted looks empty.
     """
     if place.get(SCHEMA_KEY) is None:
-        raise Misconfigured(f"{target}: there is no {SCHEMA_KEY}; is it mounted?")
+        raise Misconfigured(
+            f"{target}: there is no {SCHEMA_KEY}; is it mounted?"
+        )
 
 
 def _hash_areas(session: Session, folder: str) -> AreaHashes:
@@ -197,7 +208,9 @@ def _hash_areas(session: Session, folder: str) -> AreaHashes:
     return {key: one.hexdigest() for key, one in hashes.items()}
 
 
-def _read_states(session: Session, agent: str, hashes: AreaHashes) -> dict[str, str]:
+def _read_states(
+    session: Session, agent: str, hashes: AreaHashes
+) -> dict[str, str]:
     """Return for each table a hash of all that an agent's rows are made of."""
     prices = session.config.costs.prices
     states: dict[str, str] = {}
@@ -228,7 +241,9 @@ def _list_published(workspace: str, place: Objects) -> set[str]:
     return names
 
 
-def _remove_agent(scope: Scope, place: Objects, outcome: PublishOutcome) -> None:
+def _remove_agent(
+    scope: Scope, place: Objects, outcome: PublishOutcome
+) -> None:
     keys = [info.key for info in place.list(agent_folder(scope))]
     place.delete([*keys, manifest_key(scope)])
     outcome.dropped += len(keys)
@@ -246,7 +261,9 @@ class _AgentPublisher:
     _there: set[str] = field(default_factory=set)
     _opened: AgentManifest | None = None
 
-    def publish(self, states: Mapping[str, str], *, force: bool = False) -> None:
+    def publish(
+        self, states: Mapping[str, str], *, force: bool = False
+    ) -> None:
         """Write what changed, drop what went, put the manifest.
 
         Only the tables are read whose states differ from those of the manifest, or all
@@ -294,7 +311,9 @@ class _AgentPublisher:
 
     def _overtaken(self) -> Contended:
         scope = self.session.scope
-        return Contended(f"publish {scope}: another run publishes it meanwhile")
+        return Contended(
+            f"publish {scope}: another run publishes it meanwhile"
+        )
 
     def _mark_opened(self, manifest: AgentManifest | None) -> AgentManifest:
         """Return the manifest of before, marked as opened by this run."""
@@ -318,7 +337,9 @@ class _AgentPublisher:
         Return the rows of each file written. Raises Contended.
         """
         scope = self.session.scope
-        self._there = {info.key for info in self.place.list(agent_folder(scope))}
+        self._there = {
+            info.key for info in self.place.list(agent_folder(scope))
+        }
         files: dict[str, int] = {}
         with self.tools.open_stage() as stage:
             own = AgentTables(self.session)
@@ -333,14 +354,18 @@ class _AgentPublisher:
     ) -> Iterator[tuple[str, int]]:
         """Write a table's partitions that are new; yield the key and rows of each."""
         for part in stage.parts(table):
-            folder = partition_folder(self.session.scope, table.name, part.month)
+            folder = partition_folder(
+                self.session.scope, table.name, part.month
+            )
             name = sha256(part.data).hexdigest()[:_NAME_DIGITS]
             key = f"{folder}/part-{name}.parquet"
             if key not in self._there:
                 self._require_opened()
                 self.place.put(key, part.data)
                 self.outcome.written += 1
-            self._drop(one for one in self._there if _lies_in(one, folder, key))
+            self._drop(
+                one for one in self._there if _lies_in(one, folder, key)
+            )
             yield key, part.rows
 
     def _drop(self, keys: Iterable[str]) -> None:

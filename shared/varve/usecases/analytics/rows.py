@@ -11,7 +11,11 @@ from varve.domain.experience.lessons import derive_lessons
 from varve.domain.prices import prices_with
 from varve.domain.record import MemoryType, Record, Store, span_of
 from varve.domain.search.query import Filter
-from varve.domain.statements.telling import CORRECTION, find_turn_id, read_corrected
+from varve.domain.statements.telling import (
+    CORRECTION,
+    find_turn_id,
+    read_corrected,
+)
 from varve.domain.triple import Op, Triple
 from varve.domain.usage import Item
 from varve.ports.records import MemoryReader
@@ -225,7 +229,10 @@ class AgentTables:
 
     def _is_current(self, told: Record) -> bool:
         """Return whether no correction and no end of its triples ended a statement."""
-        if told.id in self._corrected or find_turn_id(told) in self._corrected_turns:
+        if (
+            told.id in self._corrected
+            or find_turn_id(told) in self._corrected_turns
+        ):
             return False
         conversation = told.conversation_id or ""
         stated = [
@@ -239,14 +246,18 @@ class AgentTables:
     def _corrected(self) -> frozenset[str]:
         """The ids of corrected facts and turns, and of the turns of those facts."""
         named = self._named_by_corrections
-        return frozenset(named) | {find_turn_id(record) for record in named.values()}
+        return frozenset(named) | {
+            find_turn_id(record) for record in named.values()
+        }
 
     @cached_property
     def _corrected_turns(self) -> frozenset[str]:
         """The ids of the turns that a correction names, not one of their facts."""
         named = self._named_by_corrections.values()
         return frozenset(
-            record.id for record in named if record.memory_type is MemoryType.TURN
+            record.id
+            for record in named
+            if record.memory_type is MemoryType.TURN
         )
 
     @cached_property
@@ -284,7 +295,9 @@ class AgentTables:
         holding: dict[MessageKey, bool] = {}
         for triple in self._triples:
             for key in _list_statements(triple):
-                holding[key] = holding.get(key, False) or triple.invalid_at is None
+                holding[key] = (
+                    holding.get(key, False) or triple.invalid_at is None
+                )
         return holding
 
 

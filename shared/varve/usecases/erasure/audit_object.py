@@ -28,7 +28,10 @@ class AuditObject(Generic[Content]):
         return self._read(scope, objects)[0]
 
     def change(
-        self, scope: Scope, change: Callable[[Content], Content], objects: Objects
+        self,
+        scope: Scope,
+        change: Callable[[Content], Content],
+        objects: Objects,
     ) -> Content:
         """Apply `change` to the agent's content; return the result.
 
@@ -40,12 +43,16 @@ class AuditObject(Generic[Content]):
             changed = change(known)
             if changed == known:
                 return known
-            data = json.dumps(self.encode(changed), separators=(",", ":")).encode()
+            data = json.dumps(
+                self.encode(changed), separators=(",", ":")
+            ).encode()
             if objects.put_if(self._key(scope), data, etag):
                 return changed
         raise Contended(f"{self.kind} of {scope}: lost {MAX_RACES} races")
 
-    def _read(self, scope: Scope, objects: Objects) -> tuple[Content, str | None]:
+    def _read(
+        self, scope: Scope, objects: Objects
+    ) -> tuple[Content, str | None]:
         stored = objects.get(self._key(scope))
         if stored is None:
             return self.empty(), None

@@ -54,7 +54,9 @@ def read_conversations(
     doomed: dict[str, list[TimelineLine]] = {}
     kept: dict[str, list[TimelineLine]] = {}
     for name, lines in read_timeline(scope, objects=objects).items():
-        doomed[name], kept[name] = split(lines, lambda line: line.is_barred_by(barred))
+        doomed[name], kept[name] = split(
+            lines, lambda line: line.is_barred_by(barred)
+        )
     mixed = frozenset(name for name in doomed if doomed[name] and kept[name])
     return Conversations(doomed, kept, mixed)
 
@@ -66,7 +68,9 @@ def _texts_of(said: Mapping[str, list[TimelineLine]]) -> list[str]:
     return texts
 
 
-def split(values: Iterable[T], goes: Callable[[T], bool]) -> tuple[list[T], list[T]]:
+def split(
+    values: Iterable[T], goes: Callable[[T], bool]
+) -> tuple[list[T], list[T]]:
     """Return the values that go, and those that stay."""
     going: list[T] = []
     staying: list[T] = []

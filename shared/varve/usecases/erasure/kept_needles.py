@@ -21,7 +21,9 @@ def _encode(kept: KeptNeedles) -> dict[str, Any]:
 
 
 def _decode(bodies: Mapping[str, Any]) -> KeptNeedles:
-    return {subject: traces_from_json(body) for subject, body in bodies.items()}
+    return {
+        subject: traces_from_json(body) for subject, body in bodies.items()
+    }
 
 
 _STORED: AuditObject[KeptNeedles] = AuditObject(
@@ -34,7 +36,9 @@ def load(scope: Scope, *, objects: Objects) -> KeptNeedles:
     return _STORED.read(scope, objects)
 
 
-def keep(scope: Scope, subject: str, traces: Traces, *, objects: Objects) -> None:
+def keep(
+    scope: Scope, subject: str, traces: Traces, *, objects: Objects
+) -> None:
     """Keep the traces of a subject, beside those of its earlier erasures.
 
     All are made with the key of the agent's tombstones. Raises Retryable.
@@ -59,6 +63,10 @@ def drop_all_but(scope: Scope, found: Set[str], *, objects: Objects) -> None:
         return
 
     def remove(kept: KeptNeedles) -> KeptNeedles:
-        return {subject: one for subject, one in kept.items() if subject not in gone}
+        return {
+            subject: one
+            for subject, one in kept.items()
+            if subject not in gone
+        }
 
     _STORED.change(scope, remove, objects)

@@ -11,7 +11,9 @@ from varve.usecases.erasure import tombstones
 from varve.usecases.session import Session
 
 
-def drop_letters(session: Session, boxes: Mapping[str, DeadLetterBox]) -> list[str]:
+def drop_letters(
+    session: Session, boxes: Mapping[str, DeadLetterBox]
+) -> list[str]:
     """Drop the dead letters that hold only forgotten data; return notes on them."""
     barred = tombstones.load(session.scope, objects=session.objects)
     dropped: list[str] = []

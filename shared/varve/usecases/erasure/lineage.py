@@ -134,13 +134,17 @@ class _Walk:
         self.seen.add(record.id)
         facts = key_facts_from_json(record.key_facts)
         old = self.outdated.intersection(record.source_ids)
-        gone = self.barred.stained_sources(record) | self._find_unclean(grain, record)
+        gone = self.barred.stained_sources(record) | self._find_unclean(
+            grain, record
+        )
         gone -= old
         is_forgotten = bool(gone) or any(map(self.barred.bars_fact, facts))
         is_old = bool(old) or any(fact.id in self.reread for fact in facts)
         stained = None
         if is_forgotten or is_old:
-            stained = self._judge(grain, record, gone, old, is_forgotten=is_forgotten)
+            stained = self._judge(
+                grain, record, gone, old, is_forgotten=is_forgotten
+            )
         if stained is None:
             self.clean[record.id] = record.fingerprint[:16]
             self.there.add(record.id)
@@ -167,7 +171,9 @@ class _Walk:
             self.outdated.add(record.id)
         return Stained(grain, record, pairs, None)
 
-    def _find_lost(self, grain: Grain, record: Record, gone: Set[str]) -> Set[str]:
+    def _find_lost(
+        self, grain: Grain, record: Record, gone: Set[str]
+    ) -> Set[str]:
         """Return the sources that retention has deleted.
 
         The summary alone still has what others said in them. A forgotten fact or turn is
@@ -187,7 +193,9 @@ class _Walk:
         if grain is Grain.DAILY:
             return frozenset()
         below: set[str] = set()
-        for child, user_id in self._chain_below(Period(grain, record.period), record):
+        for child, user_id in self._chain_below(
+            Period(grain, record.period), record
+        ):
             below.add(agent_summary_id(child))
             below.add(summary_id(child, user_id))
         unclean: set[str] = set()
@@ -196,7 +204,9 @@ class _Walk:
                 unclean.add(id_)
         return frozenset(unclean)
 
-    def _chain_below(self, period: Period, record: Record) -> Iterator[PeriodOfUser]:
+    def _chain_below(
+        self, period: Period, record: Record
+    ) -> Iterator[PeriodOfUser]:
         """Yield the part of the chain that a summary may be made of.
 
         A summary of all users may be made of anyone's; another only of its user's.
@@ -233,7 +243,9 @@ class _Walk:
         return replace(
             record,
             content=told + lines,
-            user_id=record.user_id if is_shared or record.user_id else users.pop(),
+            user_id=record.user_id
+            if is_shared or record.user_id
+            else users.pop(),
             source_ids=tuple(sources),
             # Equal to no source's fingerprint: the next run finds the period changed.
             source_fingerprints=("",) * len(sources),
@@ -262,7 +274,9 @@ def _says_the_same(rest: Record, record: Record) -> bool:
     )
 
 
-def _tombstone_pairs(record: Record, gone: Set[str]) -> tuple[tuple[str, str], ...]:
+def _tombstone_pairs(
+    record: Record, gone: Set[str]
+) -> tuple[tuple[str, str], ...]:
     pairs = [(record.id, record.fingerprint[:16])]
     pairs += [pair for pair in _sources_of(record) if pair[0] in gone]
     return tuple(pairs)

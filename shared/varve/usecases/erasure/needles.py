@@ -78,7 +78,9 @@ class Needles:
         return any(_stands_in(needle, folded) for needle in self.texts)
 
 
-def collect_needles(selector: Selector, subject: Subject, known: str = "") -> Needles:
+def collect_needles(
+    selector: Selector, subject: Subject, known: str = ""
+) -> Needles:
     """Return what only the subject has said: at most `MAX_NEEDLES`, ids and texts first.
 
     `known` are words that the store holds in any case: the agent's names, the workspace's
@@ -118,11 +120,15 @@ def _beginnings(contents: Iterable[str]) -> set[str]:
     return found
 
 
-def _words(contents: Iterable[str], lines: Iterable[TimelineLine]) -> list[str]:
+def _words(
+    contents: Iterable[str], lines: Iterable[TimelineLine]
+) -> list[str]:
     """Return the long words of texts and speakers' names, folded, longest first."""
     names = " ".join(line.message.name or "" for line in lines)
     text = fold(" ".join([*contents, names]))
-    words = {word for word in _WORD.findall(text) if not _DIGITS.fullmatch(word)}
+    words = {
+        word for word in _WORD.findall(text) if not _DIGITS.fullmatch(word)
+    }
     return sorted(words, key=lambda word: (-len(word), word))
 
 
@@ -136,13 +142,19 @@ def _texts_of_others(subject: Subject, known: str) -> list[str]:
     return [_FORMATS, _PUBLISHED, known, *said, *subject.kept]
 
 
-def trace(key: str, selector: Selector, subject: Subject, known: str = "") -> Traces:
+def trace(
+    key: str, selector: Selector, subject: Subject, known: str = ""
+) -> Traces:
     """Return the needles' traces, to be kept until a run has found none of them."""
-    ids = [id_ for id_ in _ids_of(selector, subject) if _is_distinct(fold(id_))]
+    ids = [
+        id_ for id_ in _ids_of(selector, subject) if _is_distinct(fold(id_))
+    ]
     names = [line.message.name or "" for line in subject.lines]
     formats = {*_FORMATS.split(), *_PUBLISHED.split()}
     texts = [
-        text for text in subject.texts if not formats.issuperset(fold(text).split())
+        text
+        for text in subject.texts
+        if not formats.issuperset(fold(text).split())
     ]
     others = _texts_of_others(subject, known)
     return build_traces(key, ids, [*texts, *names], others)
@@ -150,7 +162,9 @@ def trace(key: str, selector: Selector, subject: Subject, known: str = "") -> Tr
 
 def find_repeating(lessons: Iterable[Record], wanted: Needles) -> list[Record]:
     """Return the lessons in whose words a needle stands."""
-    return [row for row in lessons if any(map(wanted.stand_in, texts_of_row(row)))]
+    return [
+        row for row in lessons if any(map(wanted.stand_in, texts_of_row(row)))
+    ]
 
 
 def _is_distinct(needle: str) -> bool:

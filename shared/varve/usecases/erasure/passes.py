@@ -103,7 +103,9 @@ def erase(
         one_pass = _Pass(session, first=is_first, prune=prune and is_first)
         found = one_pass.run()
         has_time = wait() if found or one_pass.rereads else True
-        remove_from_plan(session.scope, one_pass.rereads, objects=session.objects)
+        remove_from_plan(
+            session.scope, one_pass.rereads, objects=session.objects
+        )
         if not found:
             done.complete = True
             break
@@ -153,7 +155,9 @@ class _Pass:
         self._scope = session.scope
         self._objects = session.objects
         self._barred = tombstones.load(self._scope, objects=self._objects)
-        self._said = read_conversations(self._scope, self._barred, self._objects)
+        self._said = read_conversations(
+            self._scope, self._barred, self._objects
+        )
         # Tells the messages of this pass from those of another that ask for the same.
         self._token = uuid4().hex
         self.rereads: list[Reread] = []
@@ -168,7 +172,9 @@ class _Pass:
         reread_facts = [one for one in staying if self._must_reread_fact(one)]
         reread_operations = [one for one in standing if self._must_reread(one)]
         # Before the first deletion: a run that ends half-way must not lose them.
-        self._plan_rereads(staying, operations, [*reread_facts, *reread_operations])
+        self._plan_rereads(
+            staying, operations, [*reread_facts, *reread_operations]
+        )
         summaries = self._find_summaries(records, gone, reread_facts)
         self._erase_records([*gone, *reread_facts])
         self._erase_triples([*retracted, *reread_operations])
@@ -196,7 +202,9 @@ class _Pass:
         The tombstones bar a copy of one that is still on its way to the writer.
         """
         going = [*gone, *reread]
-        days = self._said.doomed_days() | {(one.period, one.user_id) for one in going}
+        days = self._said.doomed_days() | {
+            (one.period, one.user_id) for one in going
+        }
         left = {one.id for one in records} - {one.id for one in going}
         sources = RemainingSources(
             days=frozenset(days),
@@ -204,12 +212,22 @@ class _Pass:
             reread=frozenset(one.id for one in reread).union(
                 *(one.facts for one in self.rereads)
             ),
-            gone_texts=(*self._said.doomed_texts(), *(one.content for one in gone)),
-            left_texts=(*self._said.kept_texts(), *_contents_of(records, left)),
+            gone_texts=(
+                *self._said.doomed_texts(),
+                *(one.content for one in gone),
+            ),
+            left_texts=(
+                *self._said.kept_texts(),
+                *_contents_of(records, left),
+            ),
         )
         session = self._session
         found = find_stained(
-            self._scope, sources, self._barred, session.config, reader=session.records
+            self._scope,
+            sources,
+            self._barred,
+            session.config,
+            reader=session.records,
         )
         pairs = list(chain.from_iterable(one.pairs for one in found))
         if pairs:
@@ -224,11 +242,15 @@ class _Pass:
         ids = tuple(one.id for one in going)
         days = tuple(sorted({one.period for one in going}))
         last = _last_created(going)
-        self._send(EraseRecords(self._scope, Grain.WORKING, ids, days, known_by=last))
+        self._send(
+            EraseRecords(self._scope, Grain.WORKING, ids, days, known_by=last)
+        )
 
     def _erase_triples(self, going: list[TripleOperation]) -> None:
         if going:
-            self._send(EraseTriples(self._scope, tuple(one.id for one in going)))
+            self._send(
+                EraseTriples(self._scope, tuple(one.id for one in going))
+            )
 
     def _erase_summaries(self, found: list[Stained]) -> None:
         embedder = self._session.embedder
@@ -261,12 +283,16 @@ class _Pass:
     def _must_reread_fact(self, record: Record) -> bool:
         if record.memory_type is not MemoryType.FACT or not self._first:
             return False
-        return self._said.can_reread(record.conversation_id or "", record.source_ids)
+        return self._said.can_reread(
+            record.conversation_id or "", record.source_ids
+        )
 
     def _must_reread(self, one: TripleOperation | ProfileEntry) -> bool:
         if not self._first:
             return False
-        return self._said.can_reread(one.conversation_id or "", one.message_ids)
+        return self._said.can_reread(
+            one.conversation_id or "", one.message_ids
+        )
 
     def _plan_rereads(
         self,
@@ -285,7 +311,9 @@ class _Pass:
         for name in sorted(names):
             kept = {line.id for line in self._said.kept.get(name, ())}
             facts = {one.id for one in reread}
-            reread_ = build_reread(self._scope, name, records, operations, kept, facts)
+            reread_ = build_reread(
+                self._scope, name, records, operations, kept, facts
+            )
             planned.append(reread_)
         self.rereads = add_to_plan(self._scope, planned, objects=self._objects)
 
@@ -308,7 +336,9 @@ class _Pass:
 
     def _sweep_payloads(self) -> set[str]:
         mixed = self._said.mixed if self._first else ()
-        keys = sweep_payloads(self._scope, self._barred, mixed, objects=self._objects)
+        keys = sweep_payloads(
+            self._scope, self._barred, mixed, objects=self._objects
+        )
         return set(keys)
 
     def _erase_experience(self) -> set[str]:
@@ -332,7 +362,9 @@ class _Pass:
             ids=tuple(sorted(plan.deleted)),
             model=embedder.model,
             remade=_embed(plan.rewritten, embedder),
-            known_by=_last_created(row for row in rows if row.id in plan.deleted),
+            known_by=_last_created(
+                row for row in rows if row.id in plan.deleted
+            ),
         )
         self._send(message)
         return set(plan.deleted) | {record.id for record in plan.rewritten}
@@ -354,14 +386,21 @@ class _Pass:
                 continue
             kept = self._said.kept[name]
             ids = [line.id for line in doomed]
-            self._sweep_conversation(name, ids, [*doomed, *kept], whole=not kept)
+            self._sweep_conversation(
+                name, ids, [*doomed, *kept], whole=not kept
+            )
             found["messages"].update(f"{name}/{id_}" for id_ in ids)
             if not kept:
                 found["conversations"].add(name)
         return found
 
     def _sweep_conversation(
-        self, name: str, ids: list[str], said: list[TimelineLine], *, whole: bool
+        self,
+        name: str,
+        ids: list[str],
+        said: list[TimelineLine],
+        *,
+        whole: bool,
     ) -> None:
         """Take the messages out of the lists of one conversation.
 
@@ -369,7 +408,9 @@ class _Pass:
         """
         group = group_of(self._scope.workspace, self._scope.agent, name)
         with self._session.queues.hold([group]):
-            sweep_taken_in(self._scope, name, ids, whole=whole, objects=self._objects)
+            sweep_taken_in(
+                self._scope, name, ids, whole=whole, objects=self._objects
+            )
             sweep_timeline(said, self._barred, objects=self._objects)
 
     def _send(self, message: EraseMessage) -> None:
@@ -377,7 +418,9 @@ class _Pass:
         send_erasure(message, self._token, queue=queue, objects=self._objects)
 
 
-def _embed(records: Sequence[Record], embedder: Embedder) -> tuple[EmbeddedRecord, ...]:
+def _embed(
+    records: Sequence[Record], embedder: Embedder
+) -> tuple[EmbeddedRecord, ...]:
     if not records:
         return ()
     vectors = embedder.embed([record.content for record in records])

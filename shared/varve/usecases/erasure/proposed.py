@@ -49,7 +49,8 @@ class Proposed:
     def without(self, number: int) -> "Proposed":
         """Return the others."""
         return Proposed(
-            self.last, tuple(one for one in self.waiting if one.number != number)
+            self.last,
+            tuple(one for one in self.waiting if one.number != number),
         )
 
     def with_one(
@@ -80,7 +81,9 @@ def _decode(body: Mapping[str, Any]) -> Proposed:
     waiting = []
     for one in body["waiting"]:
         statements = tuple(tuple(hashes) for hashes in one["statements"])
-        waiting.append(Waiting(one["number"], parse_instant(one["at"]), statements))
+        waiting.append(
+            Waiting(one["number"], parse_instant(one["at"]), statements)
+        )
     return Proposed(body["last"], tuple(waiting))
 
 
@@ -100,7 +103,9 @@ def keep(session: Session, proposals: Sequence[Proposal]) -> int:
         return known.with_one(hashed, session.now)
 
     stored = _STORED.change(session.scope, add, session.objects)
-    return next(one.number for one in stored.waiting if one.statements == hashed)
+    return next(
+        one.number for one in stored.waiting if one.statements == hashed
+    )
 
 
 def read_waiting(session: Session) -> tuple[Waiting, ...]:

@@ -32,7 +32,9 @@ def last(scope: Scope, *, objects: Objects) -> dict[str, Any] | None:
     return _read(keys[-1], objects) if keys else None
 
 
-def of_month(scope: Scope, month: str, *, objects: Objects) -> list[dict[str, Any]]:
+def of_month(
+    scope: Scope, month: str, *, objects: Objects
+) -> list[dict[str, Any]]:
     """Return the erasures of a UTC month such as `2026-10`, as `last` does."""
     begin = f"{_folder(scope)}/{month}"
     keys = [info.key for info in objects.list(_folder(scope))]

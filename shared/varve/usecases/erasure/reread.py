@@ -35,7 +35,9 @@ def reread(session: Session, message: Reread) -> tuple[int, int]:
     facts = 0
     operations = 0
     for part, said in _split_into_parts(message, list(left.values())):
-        new_facts, new_operations = learn(session, part, said, about=message.remembered)
+        new_facts, new_operations = learn(
+            session, part, said, about=message.remembered
+        )
         facts += new_facts
         operations += new_operations
     return facts, operations
@@ -49,7 +51,9 @@ def _split_into_parts(
     A run has at most `MESSAGES_PER_PART` messages.
     """
     start = 0
-    for learnt_at, run in groupby(left, key=lambda line: _learnt_at(message, line)):
+    for learnt_at, run in groupby(
+        left, key=lambda line: _learnt_at(message, line)
+    ):
         end = start + len(list(run))
         for first in range(start, end, MESSAGES_PER_PART):
             last = min(first + MESSAGES_PER_PART, end)
@@ -62,7 +66,9 @@ def _split_into_parts(
                 messages=[one.message for one in said],
             )
             context = tuple(one.message for one in before)
-            part = IngestMessage(conversation, context, learnt_at, message.token)
+            part = IngestMessage(
+                conversation, context, learnt_at, message.token
+            )
             yield part, said
         start = end
 
@@ -77,6 +83,8 @@ def resolve(lines: list[TimelineLine]) -> list[Said]:
     for line in lines:
         at = parse_instant(line.value["at"])
         user = line.value.get("userId")
-        known = line.message.model_copy(update={"timestamp": at, "user_id": user})
+        known = line.message.model_copy(
+            update={"timestamp": at, "user_id": user}
+        )
         said.append(Said(known, at, line.value["position"]))
     return said

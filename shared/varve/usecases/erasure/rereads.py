@@ -88,7 +88,9 @@ def add_to_plan(
         merged = dict(plan)
         for reread in rereads:
             known = plan.get(reread.conversation_id)
-            merged[reread.conversation_id] = _merge(known, reread) if known else reread
+            merged[reread.conversation_id] = (
+                _merge(known, reread) if known else reread
+            )
         return merged
 
     return list(_STORED.change(scope, add, objects).values())
@@ -103,7 +105,9 @@ def remove_from_plan(
         return
 
     def remove(plan: Plan) -> Plan:
-        return {name: one for name, one in plan.items() if name not in finished}
+        return {
+            name: one for name, one in plan.items() if name not in finished
+        }
 
     _STORED.change(scope, remove, objects)
 

@@ -113,7 +113,9 @@ def find_statements(
             tuple(own_rows),
             _find_lone(own_rows, others),
         ),
-        Statements(tuple(other_entries), tuple(other_operations), tuple(other_rows)),
+        Statements(
+            tuple(other_entries), tuple(other_operations), tuple(other_rows)
+        ),
         tuple(cited),
     )
 
@@ -147,7 +149,9 @@ class _Chosen:
         said = {(conversation, id_) for id_ in row.source_ids}
         return not said.isdisjoint(self.messages)
 
-    def divide_rows(self, rows: Sequence[Record]) -> tuple[set[str], list[Record]]:
+    def divide_rows(
+        self, rows: Sequence[Record]
+    ) -> tuple[set[str], list[Record]]:
         """Return the ids of rows that go, and the lessons of people that cite them.
 
         A lesson that was derived from the subject's episodes goes with them.

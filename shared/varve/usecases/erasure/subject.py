@@ -73,7 +73,9 @@ def find_subject(session: Session, selector: Selector) -> Subject:
     """
     scope = session.scope
     records = list(read_working(scope, session.records))
-    summaries = [record for _, record in read_summaries(scope, session.records)]
+    summaries = [
+        record for _, record in read_summaries(scope, session.records)
+    ]
     _require_no_summary(selector, summaries)
     facts: list[KeyFact] = []
     for summary in summaries:
@@ -82,19 +84,27 @@ def find_subject(session: Session, selector: Selector) -> Subject:
     timeline = list(chain(*said.values()))
     keys = _find_messages(selector, records, facts, timeline)
     lines, others = split(timeline, lambda line: line.message_key in keys)
-    taken, kept = split(records, lambda record: _takes_record(selector, record, keys))
+    taken, kept = split(
+        records, lambda record: _takes_record(selector, record, keys)
+    )
     hashed: set[tuple[str, ...]] = {(record.id,) for record in taken}
     hashed.update(_only_in_summaries(selector, facts, summaries))
     hashed.update(_turns_of(lines))
     gone, staying = split(facts, lambda fact: _is_gone(fact, hashed, keys))
     theirs = {line.message_key for line in others}
-    divided = find_statements(session, selector, keys, _whole(lines, others), theirs)
+    divided = find_statements(
+        session, selector, keys, _whole(lines, others), theirs
+    )
     hashed.update(divided.own.tombstone_keys())
     return Subject(
         messages=frozenset(keys),
         lines=tuple(lines),
         others=tuple(others),
-        kept=(*_fact_texts(kept), *_contents(staying), *divided.others.texts()),
+        kept=(
+            *_fact_texts(kept),
+            *_contents(staying),
+            *divided.others.texts(),
+        ),
         facts_and_turns=tuple(taken),
         records=frozenset(hashed),
         statements=divided,
@@ -125,11 +135,15 @@ def read_summaries(
 ) -> Iterator[tuple[Grain, Record]]:
     """Yield every summary, from the finest grain up."""
     for grain in SUMMARY_GRAINS:
-        for record in reader.browse(scope, grain, where=Filter(), limit=EVERYTHING):
+        for record in reader.browse(
+            scope, grain, where=Filter(), limit=EVERYTHING
+        ):
             yield grain, record
 
 
-def _require_no_summary(selector: Selector, summaries: Iterable[Record]) -> None:
+def _require_no_summary(
+    selector: Selector, summaries: Iterable[Record]
+) -> None:
     if any(record.id in selector.ids for record in summaries):
         raise Rejected(
             "id",
@@ -164,7 +178,10 @@ def _find_messages(
 
 def _takes_line(selector: Selector, line: TimelineLine) -> bool:
     """Return whether the selector takes a message, or names a turn of it, expired or not."""
-    if selector.user in line.users or line.conversation_id == selector.conversation:
+    if (
+        selector.user in line.users
+        or line.conversation_id == selector.conversation
+    ):
         return True
     if not selector.ids:
         return False
@@ -184,7 +201,9 @@ def _only_in_summaries(
             yield (fact.id,)
     for summary in summaries:
         if selector.user and summary.user_id == selector.user:
-            yield from zip(summary.source_ids, summary.source_fingerprints, strict=True)
+            yield from zip(
+                summary.source_ids, summary.source_fingerprints, strict=True
+            )
 
 
 def _turns_of(lines: Iterable[TimelineLine]) -> Iterator[tuple[str]]:
@@ -194,7 +213,9 @@ def _turns_of(lines: Iterable[TimelineLine]) -> Iterator[tuple[str]]:
 
 
 def _fact_texts(records: Iterable[Record]) -> list[str]:
-    return [one.content for one in records if one.memory_type is MemoryType.FACT]
+    return [
+        one.content for one in records if one.memory_type is MemoryType.FACT
+    ]
 
 
 def _contents(facts: Iterable[KeyFact]) -> list[str]:
@@ -208,7 +229,9 @@ def _is_gone(
     return (fact.id,) in hashed or not _messages_of_fact(fact).isdisjoint(keys)
 
 
-def _takes_record(selector: Selector, record: Record, keys: set[MessageKey]) -> bool:
+def _takes_record(
+    selector: Selector, record: Record, keys: set[MessageKey]
+) -> bool:
     """Return whether a record is named, or was extracted from one of the messages."""
     if _takes(selector, record.id, record.user_id, record.conversation_id):
         return True
@@ -222,7 +245,10 @@ def _takes(
         return True
     if selector.user is not None and user == selector.user:
         return True
-    return selector.conversation is not None and conversation == selector.conversation
+    return (
+        selector.conversation is not None
+        and conversation == selector.conversation
+    )
 
 
 def _is_in_conversation(selector: Selector, record: Record) -> bool:

@@ -82,9 +82,13 @@ def read_timeline(
     return {name: _build_lines(name, said) for name, said in raw.items()}
 
 
-def _build_lines(conversation_id: str, said: list[_KeyedLine]) -> list[TimelineLine]:
+def _build_lines(
+    conversation_id: str, said: list[_KeyedLine]
+) -> list[TimelineLine]:
     said.sort(key=lambda pair: pair[1]["position"])
-    roles = [(value["message"]["role"], value.get("userId")) for _, value in said]
+    roles = [
+        (value["message"]["role"], value.get("userId")) for _, value in said
+    ]
     lines: list[TimelineLine] = []
     for (key, value), users in zip(said, owners(roles), strict=True):
         message = Message.model_validate(value["message"])
@@ -127,7 +131,11 @@ def sweep_taken_in(
 
 
 def sweep_payloads(
-    scope: Scope, barred: Tombstones, mixed: Collection[str] = (), *, objects: Objects
+    scope: Scope,
+    barred: Tombstones,
+    mixed: Collection[str] = (),
+    *,
+    objects: Objects,
 ) -> list[str]:
     """Delete forgotten data from claim checks and checkpoints.
 
@@ -161,7 +169,9 @@ def _kind_of(key: str) -> str:
     return key.split("/")[3]
 
 
-def read_profile_entries(scope: Scope, *, objects: Objects) -> list[ProfileEntry]:
+def read_profile_entries(
+    scope: Scope, *, objects: Objects
+) -> list[ProfileEntry]:
     """Return every entry of the agent's profiles.
 
     Raises Damaged: names the key of a profile that cannot be read.
@@ -191,26 +201,34 @@ def sweep_again(
         return
     mixed: list[str] = []
     if conversation is not None:
-        timeline = read_timeline(scope, objects=objects, conversation=conversation)
+        timeline = read_timeline(
+            scope, objects=objects, conversation=conversation
+        )
         said = timeline.get(conversation, [])
         gone = [line.id for line in said if line.is_barred_by(later)]
         if gone:
             # The list first: without its line an erasure would not know of the message.
             whole = len(gone) == len(said)
-            sweep_taken_in(scope, conversation, gone, whole=whole, objects=objects)
+            sweep_taken_in(
+                scope, conversation, gone, whole=whole, objects=objects
+            )
             sweep_timeline(said, later, objects=objects)
             mixed.append(conversation)
     sweep_payloads(scope, later, mixed, objects=objects)
 
 
-def fetch(keys: Iterable[str], objects: Objects) -> Iterator[tuple[str, StoredObject]]:
+def fetch(
+    keys: Iterable[str], objects: Objects
+) -> Iterator[tuple[str, StoredObject]]:
     """Yield the objects that still exist, in the order of the keys.
 
     `READERS` objects are read concurrently.
     """
     wanted = list(keys)
     with MeteredThreads(READERS) as readers:
-        for key, stored in zip(wanted, readers.map(objects.get, wanted), strict=True):
+        for key, stored in zip(
+            wanted, readers.map(objects.get, wanted), strict=True
+        ):
             if stored is not None:
                 yield key, stored
 
@@ -236,17 +254,23 @@ def _redact_claim(body: Any, barred: Tombstones) -> Any:
         return ERASED
 
 
-def _is_forgotten(body: Any, barred: Tombstones, mixed: Collection[str]) -> bool:
+def _is_forgotten(
+    body: Any, barred: Tombstones, mixed: Collection[str]
+) -> bool:
     """Return whether a checkpoint must go; one that cannot be read must."""
     try:
         name = body["conversationId"]
-        if name in mixed or barred.hash("conversation", name) in barred.conversations:
+        if (
+            name in mixed
+            or barred.hash("conversation", name) in barred.conversations
+        ):
             return True
         for id_ in body["messageIds"]:
             if barred.hash("message", name, id_) in barred.messages:
                 return True
         return any(
-            barred.hash("user", user) in barred.users for user in body["userIds"]
+            barred.hash("user", user) in barred.users
+            for user in body["userIds"]
         )
     except (KeyError, TypeError):
         return True

@@ -22,7 +22,10 @@ def load(scope: Scope, *, objects: Objects) -> Tombstones:
 
 
 def extend(
-    scope: Scope, change: Callable[[Tombstones], Tombstones], *, objects: Objects
+    scope: Scope,
+    change: Callable[[Tombstones], Tombstones],
+    *,
+    objects: Objects,
 ) -> Tombstones:
     """Apply `change` to an agent's tombstones; return the result.
 
@@ -41,4 +44,6 @@ def bar_records(
 ) -> Tombstones:
     """Add the tombstones of these records; return all. Raises Retryable."""
     added = list(keys)
-    return extend(scope, lambda known: known.with_records(added), objects=objects)
+    return extend(
+        scope, lambda known: known.with_records(added), objects=objects
+    )

@@ -9,7 +9,9 @@ from varve.domain.record import MemoryType, Record
 from varve.usecases.erasure.conversations import split
 
 
-def plan_unlearning(rows: Iterable[Record], barred: Tombstones) -> ExperienceErasure:
+def plan_unlearning(
+    rows: Iterable[Record], barred: Tombstones
+) -> ExperienceErasure:
     """Return the rows to delete, and the rows to rewrite without references to them.
 
     A forgotten user or conversation goes by name only if no newer row is of it. Of one
@@ -56,7 +58,10 @@ def _ids_of(rows: Iterable[Record]) -> set[str]:
 
 
 def _select(
-    ids: Iterable[str | None], kind: str, hashes: Iterable[str], barred: Tombstones
+    ids: Iterable[str | None],
+    kind: str,
+    hashes: Iterable[str],
+    barred: Tombstones,
 ) -> frozenset[str]:
     """Return the ids whose hashes are among the tombstones' hashes of the kind."""
     known = set(hashes)

@@ -103,7 +103,9 @@ class _NeedleSearch:
         """Search all texts; take note of the subjects whose kept needles are in them."""
         found = False
         for text in texts:
-            traced = {name for name, one in self.kept.items() if one.stand_in(text)}
+            traced = {
+                name for name, one in self.kept.items() if one.stand_in(text)
+            }
             self.result.traced |= traced
             if traced or self.wanted.stand_in(text):
                 found = True
@@ -126,7 +128,9 @@ def verify(
     targets that the agent may be published at, by their names. Raises Retryable.
     """
     earlier = kept or {}
-    result = Verification(needles=len(wanted) + sum(map(len, earlier.values())))
+    result = Verification(
+        needles=len(wanted) + sum(map(len, earlier.values()))
+    )
     search = _NeedleSearch(wanted, earlier, result)
     keys = {*_list_keys(scope, objects), *wanted.erased_keys}
     step = StepCounter("objects searched", len(keys), progress)

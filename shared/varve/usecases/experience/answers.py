@@ -17,7 +17,12 @@ from varve.domain.experience.answers import (
 )
 from varve.domain.experience.results import Scalar, flatten
 from varve.domain.record import MemoryType
-from varve.usecases.experience.rows import delete_rows, read_past, send_rows, year_of
+from varve.usecases.experience.rows import (
+    delete_rows,
+    read_past,
+    send_rows,
+    year_of,
+)
 from varve.usecases.session import Session
 
 EVICTION_REASONS = ("age", "number", "unread")
@@ -77,7 +82,9 @@ def check_words(**texts: str) -> None:
             raise Rejected(name, "must not be empty")
 
 
-def _filter_regime(session: Session, regime: Mapping[str, str]) -> dict[str, str]:
+def _filter_regime(
+    session: Session, regime: Mapping[str, str]
+) -> dict[str, str]:
     private = session.privacy
     return {private(name): private(value) for name, value in regime.items()}
 
@@ -97,7 +104,9 @@ def _filter_signals(
 def judge_rerun(session: Session, request: RerunRequest) -> Rerun:
     """Decide whether to ask again, and say why."""
     named = session.config.experience.material_signals or ""
-    material = frozenset(name.strip() for name in named.split(",") if name.strip())
+    material = frozenset(
+        name.strip() for name in named.split(",") if name.strip()
+    )
     return should_rerun(
         read_answers(session),
         session.privacy(request.subject),
@@ -128,7 +137,9 @@ def evict_answers(
     """
     unknown = set(by) - set(EVICTION_REASONS)
     if unknown:
-        raise Rejected("by", f"{min(unknown)!r} is none of age, number, unread")
+        raise Rejected(
+            "by", f"{min(unknown)!r} is none of age, number, unread"
+        )
     past = read_past(session)
     limits = session.config.experience.answer_limits
     answers = [answer_from(row) for row in past.rows(MemoryType.PRIOR_ANSWER)]

@@ -12,7 +12,11 @@ from varve.domain.echo import without_injected
 from varve.domain.experience.links import links_of_neighbours
 from varve.domain.experience.reading import read_segment, worth_keeping
 from varve.domain.experience.rows import Episode, episode_record
-from varve.domain.experience.segments import Segment, SegmentMessage, cut_segments
+from varve.domain.experience.segments import (
+    Segment,
+    SegmentMessage,
+    cut_segments,
+)
 from varve.domain.text import passages
 from varve.domain.triple import TripleOperation
 from varve.messages.ingest import IngestMessage
@@ -25,7 +29,9 @@ from varve.usecases.taken_in import Said
 from varve.usecases.timeline import messages_on, working_day
 
 
-def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said]) -> int:
+def keep_episodes(
+    session: Session, message: IngestMessage, new: Sequence[Said]
+) -> int:
     """Send the episodes that the new messages begin or continue; count them.
 
     Does nothing unless a message has a state, a signal, an outcome, or words that show
@@ -36,7 +42,9 @@ def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said])
     scope = session.scope
     zone = session.zone
     fresh = [
-        _heard(s.message, s, conversation.conversation_id, conversation.user_id)
+        _heard(
+            s.message, s, conversation.conversation_id, conversation.user_id
+        )
         for s in new
     ]
     if not worth_keeping(Segment(tuple(fresh), "")):
@@ -46,7 +54,8 @@ def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said])
         heard = _read_so_far(session, message, new)
     episodes, grown = _read_episodes(session, message, heard, new)
     records = [
-        episode_record(episode, year_of(episode.began, zone)) for episode in grown
+        episode_record(episode, year_of(episode.began, zone))
+        for episode in grown
     ]
     send_rows(session, records)
     links: list[TripleOperation] = []
@@ -55,7 +64,9 @@ def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said])
             links += links_of_neighbours(before, after)
     if links:
         triples = WriteTriples(scope, tuple(links))
-        send_triples(triples, queue=session.queues.write, objects=session.objects)
+        send_triples(
+            triples, queue=session.queues.write, objects=session.objects
+        )
     return len(grown)
 
 
@@ -72,9 +83,13 @@ def _read_episodes(
     embedded = _embed(heard, session.embedder)
     episodes: list[Episode] = []
     grown: list[Episode] = []
-    for segment in cut_segments(embedded, session.config.experience.thresholds):
+    for segment in cut_segments(
+        embedded, session.config.experience.thresholds
+    ):
         grows = any(one.message_id in ids for one in segment.messages)
-        episode = read_segment(segment, message.received_at, judge if grows else None)
+        episode = read_segment(
+            segment, message.received_at, judge if grows else None
+        )
         episodes.append(episode)
         if grows:
             grown.append(episode)
@@ -93,7 +108,9 @@ def _read_so_far(
     days.add(working_day(first - timedelta(days=1), zone))
     lines: dict[str, dict[str, Any]] = {}
     for day in sorted(days):
-        for line in messages_on(day, session.scope, id_, objects=session.objects):
+        for line in messages_on(
+            day, session.scope, id_, objects=session.objects
+        ):
             # A retried delivery may have left a message twice.
             lines[line["message"]["id"]] = line
     heard: list[SegmentMessage] = []
@@ -121,11 +138,14 @@ def _heard(
     )
 
 
-def _embed(heard: Sequence[SegmentMessage], embedder: Embedder) -> list[SegmentMessage]:
+def _embed(
+    heard: Sequence[SegmentMessage], embedder: Embedder
+) -> list[SegmentMessage]:
     """Return the messages with vectors; a long message has its first passage's."""
     spoken = [one for one in heard if one.role in SPOKEN and one.text.strip()]
     vectors = embedder.embed([next(passages(one.text)) for one in spoken])
     by_id = {
-        one.message_id: vector for one, vector in zip(spoken, vectors, strict=True)
+        one.message_id: vector
+        for one, vector in zip(spoken, vectors, strict=True)
     }
     return [replace(one, vector=by_id.get(one.message_id)) for one in heard]

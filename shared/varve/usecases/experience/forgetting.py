@@ -5,7 +5,11 @@ from collections import defaultdict
 from varve.domain.experience.answers import answer_from, choose_evicted
 from varve.domain.experience.forgetting import choose_forgotten
 from varve.domain.experience.history import History
-from varve.domain.experience.research import ResearchFinding, ResearchLog, finding_from
+from varve.domain.experience.research import (
+    ResearchFinding,
+    ResearchLog,
+    finding_from,
+)
 from varve.domain.record import MemoryType
 from varve.domain.workspace import ExperienceConfig
 from varve.usecases.experience.rows import delete_rows, read_past
@@ -41,8 +45,12 @@ def _find_evicted(
     history: History, session: Session, limits: ExperienceConfig
 ) -> dict[str, str]:
     """Return the answers and research entries beyond their limits, with the reasons."""
-    answers = [answer_from(row) for row in history.rows(MemoryType.PRIOR_ANSWER)]
-    gone = choose_evicted(answers, history.reads, session.now, limits.answer_limits)
+    answers = [
+        answer_from(row) for row in history.rows(MemoryType.PRIOR_ANSWER)
+    ]
+    gone = choose_evicted(
+        answers, history.reads, session.now, limits.answer_limits
+    )
     logs: defaultdict[str, list[ResearchFinding]] = defaultdict(list)
     for row in history.rows(MemoryType.FINDING):
         finding = finding_from(row)

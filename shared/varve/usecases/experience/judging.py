@@ -52,7 +52,9 @@ class ModelJudge:
             return UNDECIDED
         quote = _plain(reply.quote)
         outcome = Outcome(reply.outcome)
-        is_said = bool(quote) and any(quote in _plain(text) for _, text in said)
+        is_said = bool(quote) and any(
+            quote in _plain(text) for _, text in said
+        )
         if outcome is Outcome.UNKNOWN or not is_said:
             return UNDECIDED
         return Verdict(outcome, "model", quote[:MAX_CHARACTERS])
@@ -66,7 +68,9 @@ def word_lesson(
     Raises Rejected: the words are of no use; Retryable, Misconfigured.
     """
     recent = evidence[-MAX_EVIDENCE:]
-    episodes = [(one.episode.situation, one.correction or "") for one in recent]
+    episodes = [
+        (one.episode.situation, one.correction or "") for one in recent
+    ]
     reply = llm.complete(WORD, word_text(lesson.action, episodes), LessonReply)
     condition = " ".join(reply.condition.split())
     claim = " ".join(reply.claim.split())
@@ -79,7 +83,9 @@ def word_lesson(
     evidence_text = " ".join(" ".join(texts) for texts in episodes)
     shared = content_words(condition) & content_words(evidence_text)
     if len(shared) < MIN_GROUNDED_WORDS:
-        raise Rejected("lesson", "has a condition that its episodes do not mention")
+        raise Rejected(
+            "lesson", "has a condition that its episodes do not mention"
+        )
     return replace(
         lesson.versions[-1],
         claim=claim,

@@ -21,9 +21,13 @@ def read_user_lessons(
     )
 
 
-def read_granted_lessons(memory: SharedMemory, user_id: str | None) -> list[Lesson]:
+def read_granted_lessons(
+    memory: SharedMemory, user_id: str | None
+) -> list[Lesson]:
     """Return the lessons that another agent shares; their ids begin with its name."""
-    if "lesson" not in memory.grant.types or not memory.grant.includes(user_id):
+    if "lesson" not in memory.grant.types or not memory.grant.includes(
+        user_id
+    ):
         return []
     history = limit_to_user(History(read_granted_rows(memory)), user_id)
     return [

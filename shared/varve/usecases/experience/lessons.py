@@ -80,7 +80,9 @@ def find_lesson(session: Session, id_: str) -> Lesson:
     for lesson in read_lessons(session):
         if lesson.id == id_:
             return lesson
-    raise Rejected("lesson", f"there is no lesson {id_[:60]!r} in {session.scope}")
+    raise Rejected(
+        "lesson", f"there is no lesson {id_[:60]!r} in {session.scope}"
+    )
 
 
 def add_lesson(session: Session, new: NewLesson) -> str:
@@ -141,7 +143,9 @@ def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
     report = curation.curate(known, session.now)
     written = {version.id for version in history.lesson_versions}
     kept = curation.unwritten_versions(known, written)
-    merges = curation.merge_duplicates(report, known, session.now) if apply else []
+    merges = (
+        curation.merge_duplicates(report, known, session.now) if apply else []
+    )
     _write_versions(session, [*kept, *merges])
     found = {
         "at": iso(session.now),
@@ -149,7 +153,9 @@ def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
         "kept": len(kept),
         "applied": apply,
     }
-    session.objects.put(curation_key(session.scope), json.dumps(found).encode())
+    session.objects.put(
+        curation_key(session.scope), json.dumps(found).encode()
+    )
     return found
 
 
@@ -193,7 +199,11 @@ def reword_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
     if apply:
         _write_versions(session, proposed)
     shown = [
-        {"lesson": one.lesson_id, "condition": one.condition, "claim": one.claim}
+        {
+            "lesson": one.lesson_id,
+            "condition": one.condition,
+            "claim": one.claim,
+        }
         for one in proposed
     ]
     return {"proposed": shown, "refused": refused, "applied": apply}
@@ -234,7 +244,9 @@ def _generalized(history: History) -> list[Lesson]:
 def _find_evidence(ids: Sequence[str], history: History) -> list[Record]:
     """Return the rows of the cited episodes and prior answers."""
     kinds = (MemoryType.EPISODE, MemoryType.PRIOR_ANSWER)
-    rows = {row.id: row for row in history.all_rows if row.memory_type in kinds}
+    rows = {
+        row.id: row for row in history.all_rows if row.memory_type in kinds
+    }
     for id_ in ids:
         if id_ not in rows:
             reason = f"there is no episode or prior answer {id_[:60]!r}"
@@ -242,7 +254,9 @@ def _find_evidence(ids: Sequence[str], history: History) -> list[Record]:
     return [rows[id_] for id_ in ids]
 
 
-def _tell_calibration(session: Session, calibration: Calibration | None) -> str:
+def _tell_calibration(
+    session: Session, calibration: Calibration | None
+) -> str:
     """Return a calibration set as text, filtered; "" for none."""
     if calibration is None:
         return ""
@@ -252,7 +266,9 @@ def _tell_calibration(session: Session, calibration: Calibration | None) -> str:
     return f"{name}, {calibration.range}, n={calibration.n}"
 
 
-def _write_versions(session: Session, versions: Sequence[LessonVersion]) -> None:
+def _write_versions(
+    session: Session, versions: Sequence[LessonVersion]
+) -> None:
     for version in versions:
         record = lesson_record(version, year_of(version.at, session.zone))
         send_rows(session, [record])
@@ -264,7 +280,9 @@ def _note_expiry(session: Session) -> None:
     labels = session.records.periods(session.scope, Store.EXPERIENCE)
     years = [Period(Grain.YEARLY, label) for label in labels]
     notes = tuple(
-        expiry_key(expires_at(year, limit, session.zone), session.scope, Grain.YEARLY)
+        expiry_key(
+            expires_at(year, limit, session.zone), session.scope, Grain.YEARLY
+        )
         for year in years
     )
     session.ledger.change(LedgerChanges(expiries=notes))

@@ -29,7 +29,9 @@ def take_in_outcome(session: Session, report: Report) -> None:
     links = tuple(links_of_report(report, report.target))
     if links and report.names_episode:
         triples = WriteTriples(session.scope, links)
-        send_triples(triples, queue=session.queues.write, objects=session.objects)
+        send_triples(
+            triples, queue=session.queues.write, objects=session.objects
+        )
 
 
 def report_outcome(
@@ -78,7 +80,10 @@ def accept_report(session: Session, report: Report) -> Report:
     """
     filtered = check_report(_filter(report, session.privacy))
     send_outcome(
-        session.scope, filtered, queue=session.queues.ingest, objects=session.objects
+        session.scope,
+        filtered,
+        queue=session.queues.ingest,
+        objects=session.objects,
     )
     return filtered
 

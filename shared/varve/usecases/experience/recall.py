@@ -78,7 +78,9 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         return RecallOutcome(found, {})
     triples = _with_derived_links(session, view.triples(), history, lessons)
     chains = {
-        id_: links.tell_story(links.follow_links(id_, triples, depth=1), history)
+        id_: links.tell_story(
+            links.follow_links(id_, triples, depth=1), history
+        )
         for id_ in episodes
     }
     return RecallOutcome(found, chains)
@@ -114,7 +116,9 @@ def write_reads(session: Session, reads: Mapping[str, int]) -> None:
     """Send a row that counts how often records were read. Raises Retryable."""
     at = session.now
     batch = ",".join(f"{id_}:{count}" for id_, count in sorted(reads.items()))
-    row = usage_record(ReadCounts(dict(reads), at, batch), year_of(at, session.zone))
+    row = usage_record(
+        ReadCounts(dict(reads), at, batch), year_of(at, session.zone)
+    )
     send_rows(session, [row])
 
 

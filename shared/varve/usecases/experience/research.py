@@ -12,7 +12,12 @@ from varve.domain.experience.research import (
     with_answer,
 )
 from varve.domain.record import MemoryType
-from varve.usecases.experience.rows import delete_rows, read_past, send_rows, year_of
+from varve.usecases.experience.rows import (
+    delete_rows,
+    read_past,
+    send_rows,
+    year_of,
+)
 from varve.usecases.session import Session
 
 
@@ -36,7 +41,9 @@ def read_log(session: Session, name: str) -> ResearchLog:
     """Return the log of that name; empty if nothing was noted."""
     name = session.privacy(name)
     rows = read_past(session).rows(MemoryType.FINDING)
-    return ResearchLog(tuple(finding_from(row) for row in rows if row.about == name))
+    return ResearchLog(
+        tuple(finding_from(row) for row in rows if row.about == name)
+    )
 
 
 def add_note(session: Session, note: Note) -> tuple[ResearchFinding, bool]:
@@ -65,7 +72,9 @@ def add_note(session: Session, note: Note) -> tuple[ResearchFinding, bool]:
         note.conversation_id,
         note.user_id,
     )
-    send_rows(session, [finding_record(entry, year_of(session.now, session.zone))])
+    send_rows(
+        session, [finding_record(entry, year_of(session.now, session.zone))]
+    )
     most = note.most or session.config.experience.research_entries
     surplus = ResearchLog((*log.entries, entry)).surplus(most)
     delete_rows(session, [one.id for one in surplus])
@@ -86,6 +95,10 @@ def answer_question(
     raise Rejected("question", f"the log {log[:60]!r} has no such question")
 
 
-def build_research_block(session: Session, log: str, question: str, limit: int) -> str:
+def build_research_block(
+    session: Session, log: str, question: str, limit: int
+) -> str:
     """Return the facts that bear on a question and the open questions, for a prompt."""
-    return read_log(session, log).block(question, session.embedder.embed, limit)
+    return read_log(session, log).block(
+        question, session.embedder.embed, limit
+    )

@@ -34,16 +34,24 @@ def send_rows(session: Session, records: Sequence[Record]) -> None:
         EmbeddedRecord(record, vector)
         for record, vector in zip(records, vectors, strict=True)
     )
-    whole = WriteRecords(session.scope, Store.EXPERIENCE, embedder.model, embedded)
+    whole = WriteRecords(
+        session.scope, Store.EXPERIENCE, embedder.model, embedded
+    )
     for piece in records_in_bounds(whole):
-        send_records(piece, queue=session.queues.write, objects=session.objects)
+        send_records(
+            piece, queue=session.queues.write, objects=session.objects
+        )
 
 
 def delete_rows(session: Session, ids: Sequence[str]) -> None:
     """Send the deletion of rows to the writer. Raises Retryable."""
     if ids:
-        message = DeleteRecords(session.scope, Store.EXPERIENCE, tuple(sorted(ids)))
-        send_deletion(message, queue=session.queues.write, objects=session.objects)
+        message = DeleteRecords(
+            session.scope, Store.EXPERIENCE, tuple(sorted(ids))
+        )
+        send_deletion(
+            message, queue=session.queues.write, objects=session.objects
+        )
 
 
 def read_history(scope: Scope, *, reader: MemoryReader) -> History:

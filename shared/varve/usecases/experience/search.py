@@ -70,7 +70,9 @@ def with_experience(
     for one in _open_searches(request, lookup):
         own = _find(one)
         agent_id = one.agent if lookup.shared else None
-        results += [item.model_copy(update={"agent_id": agent_id}) for item in own]
+        results += [
+            item.model_copy(update={"agent_id": agent_id}) for item in own
+        ]
         rows = one.history.all_rows
         records += sum(row.memory_type in one.wanted for row in rows)
     results = _best(results, request.max_results)
@@ -102,7 +104,13 @@ def _open_searches(
     ) -> _ExperienceSearch:
         visible = History(row for row in rows if _is_visible(row, where))
         return _ExperienceSearch(
-            request, present, lookup.zone, visible, lookup.embedder, types, agent
+            request,
+            present,
+            lookup.zone,
+            visible,
+            lookup.embedder,
+            types,
+            agent,
         )
 
     own = read_rows(lookup.scope, reader=lookup.reader)
@@ -125,7 +133,9 @@ def _best(results: Iterable[Result], limit: int) -> list[Result]:
     return ordered[:limit]
 
 
-def _fit(results: Iterable[Result], max_tokens: int | None) -> tuple[list[Result], int]:
+def _fit(
+    results: Iterable[Result], max_tokens: int | None
+) -> tuple[list[Result], int]:
     """Return the results that fit the tokens, and the sum of theirs.
 
     A result that does not fit is skipped; a shorter one after it may fit.
@@ -162,14 +172,20 @@ def _find(running: _ExperienceSearch) -> list[Result]:
     """Return the experience of the wanted types that answers; without a text the newest."""
     results: list[Result] = []
     if running.wanted & _LIVED:
-        results += _find_lived(running) if running.request.text else _newest(running)
+        results += (
+            _find_lived(running) if running.request.text else _newest(running)
+        )
     if "prior_answer" in running.wanted:
         results += _find_answers(running)
-    return [result for result in results if result.memory_type in running.wanted]
+    return [
+        result for result in results if result.memory_type in running.wanted
+    ]
 
 
 def _newest(running: _ExperienceSearch) -> list[Result]:
-    newest = list(running.history.past_episodes)[-running.request.max_results :]
+    newest = list(running.history.past_episodes)[
+        -running.request.max_results :
+    ]
     return [
         _episode_result(running, one, running.recency(one.episode.began), None)
         for one in newest
@@ -212,7 +228,9 @@ def _find_answers(running: _ExperienceSearch) -> list[Result]:
             _answer_result(running, row, running.recency(row.event_time), None)
             for row in rows
         ]
-    vector, *vectors = running.embedder.embed([text, *(row.content for row in rows)])
+    vector, *vectors = running.embedder.embed(
+        [text, *(row.content for row in rows)]
+    )
     results: list[Result] = []
     for row, other in zip(rows, vectors, strict=True):
         score = max(0.0, float(np.dot(vector, other)))
@@ -221,7 +239,10 @@ def _find_answers(running: _ExperienceSearch) -> list[Result]:
 
 
 def _episode_result(
-    running: _ExperienceSearch, past: PastEpisode, score: float, vector: float | None
+    running: _ExperienceSearch,
+    past: PastEpisode,
+    score: float,
+    vector: float | None,
 ) -> Result:
     episode = past.episode
     parts = [f"[{past.outcome}] {episode.situation}"]
@@ -247,9 +268,13 @@ def _episode_result(
     )
 
 
-def _lesson_result(running: _ExperienceSearch, lesson: Lesson, score: float) -> Result:
+def _lesson_result(
+    running: _ExperienceSearch, lesson: Lesson, score: float
+) -> Result:
     at = lesson.versions[-1].at
-    evidence = f"{len(lesson.supporting)} for, {len(lesson.contradicting)} against"
+    evidence = (
+        f"{len(lesson.supporting)} for, {len(lesson.contradicting)} against"
+    )
     return Result(
         id=lesson.id,
         content=f"[LESSON, confidence {lesson.confidence:.2f}, {evidence}] {lesson.claim}",
@@ -286,7 +311,10 @@ def _answer_result(
 
 
 def _why(
-    running: _ExperienceSearch, at: datetime, importance: float, vector: float | None
+    running: _ExperienceSearch,
+    at: datetime,
+    importance: float,
+    vector: float | None,
 ) -> Why:
     return Why(
         vector=vector,

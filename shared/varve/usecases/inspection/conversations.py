@@ -43,11 +43,18 @@ def list_conversations(
     names = session.objects.folders(f"timeline/{session.scope}/{day}")
     chosen = names[start : start + most]
     found = [read_conversation(session, day, name, most=1) for name in chosen]
-    return ConversationPage(tuple(one for one in found if one.total), start, len(names))
+    return ConversationPage(
+        tuple(one for one in found if one.total), start, len(names)
+    )
 
 
 def read_conversation(
-    session: Session, day: str, conversation_id: str, *, start: int = 0, most: int
+    session: Session,
+    day: str,
+    conversation_id: str,
+    *,
+    start: int = 0,
+    most: int,
 ) -> ConversationDay:
     """Return up to `most` messages of a conversation on a day, from the place `start`.
 
@@ -55,7 +62,9 @@ def read_conversation(
     """
     path_id(conversation_id, "conversationId")
     lines = list(
-        messages_on(day, session.scope, conversation_id, objects=session.objects)
+        messages_on(
+            day, session.scope, conversation_id, objects=session.objects
+        )
     )
     users = {str(line["userId"]) for line in lines if line.get("userId")}
     chosen = tuple(islice(lines, start, start + most))
@@ -68,11 +77,17 @@ def read_records_of(
     session: Session, conversation_id: str, *, most: int = MAX_FACTS
 ) -> list[Record]:
     """Return up to `most` facts that were drawn from a conversation, newest first."""
-    where = Filter(conversation_id=conversation_id, memory_types=(MemoryType.FACT,))
-    return session.records.browse(session.scope, Grain.WORKING, where=where, limit=most)
+    where = Filter(
+        conversation_id=conversation_id, memory_types=(MemoryType.FACT,)
+    )
+    return session.records.browse(
+        session.scope, Grain.WORKING, where=where, limit=most
+    )
 
 
-def list_conversation_days(session: Session, conversation_id: str) -> list[str]:
+def list_conversation_days(
+    session: Session, conversation_id: str
+) -> list[str]:
     """Return the days on which memory keeps records of a conversation, in order."""
     where = Filter(conversation_id=conversation_id)
     tallies = session.records.tally(

@@ -28,12 +28,18 @@ class UserShare:
 def list_users(session: Session) -> list[UserShare]:
     """Return the users whose records memory holds, the newest first; reads no words."""
     reader = session.records.at(session.scope)
-    by_user: defaultdict[str | None, list[tuple[Grain, Tally]]] = defaultdict(list)
+    by_user: defaultdict[str | None, list[tuple[Grain, Tally]]] = defaultdict(
+        list
+    )
     for grain in Grain:
-        tallies = reader.tally(session.scope, grain, ("user_id",), where=Filter())
+        tallies = reader.tally(
+            session.scope, grain, ("user_id",), where=Filter()
+        )
         for tally in tallies:
             by_user[tally.key[0]].append((grain, tally))
-    shares = [_build_share(user_id, found) for user_id, found in by_user.items()]
+    shares = [
+        _build_share(user_id, found) for user_id, found in by_user.items()
+    ]
     return sorted(shares, key=lambda share: share.newest, reverse=True)
 
 

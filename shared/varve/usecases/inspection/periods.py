@@ -29,7 +29,11 @@ def read_child_summaries(
 
 
 def _browse_summaries(
-    session: Session, period: Period, grain: Grain, user_id: str | None, most: int
+    session: Session,
+    period: Period,
+    grain: Grain,
+    user_id: str | None,
+    most: int,
 ) -> list[Record]:
     # A summary's event time is the middle of its period.
     where = Filter(
@@ -38,7 +42,9 @@ def _browse_summaries(
         user_id=user_id,
         memory_types=(MemoryType.SUMMARY,),
     )
-    return session.records.browse(session.scope, grain, where=where, limit=most)
+    return session.records.browse(
+        session.scope, grain, where=where, limit=most
+    )
 
 
 def read_changes(

@@ -55,7 +55,9 @@ def read_record_details(session: Session, record_id: str) -> RecordDetails:
     return RecordDetails(
         record=record,
         period=period,
-        went_into=tuple(_follow_up(session, record_id, period, record["userId"])),
+        went_into=tuple(
+            _follow_up(session, record_id, period, record["userId"])
+        ),
         triples=taken.triples,
         successors=taken.successors,
         current=taken.current,
@@ -88,8 +90,12 @@ def _read_citing(
     The user's own come first; a workspace may also have summaries of all users.
     """
     for user in dict.fromkeys((user_id, None)):
-        summaries = read_summaries(session, period, user_id=user, most=MAX_SUMMARIES)
-        citing = [one for one in summaries if not set(ids).isdisjoint(one.source_ids)]
+        summaries = read_summaries(
+            session, period, user_id=user, most=MAX_SUMMARIES
+        )
+        citing = [
+            one for one in summaries if not set(ids).isdisjoint(one.source_ids)
+        ]
         if citing:
             return citing
     return []
@@ -115,15 +121,25 @@ def _read_taken(session: Session, record: dict[str, Any]) -> _Taken:
     view = session.graph.open(session.scope)
     sources = frozenset(record["sourceIds"])
     drawn = view.drawn_from(conversation_id, MAX_TRIPLES)
-    own = [one for one in drawn if _cites(one.evidence, conversation_id, sources)]
-    stated = [one for one in own if _cites(_beginnings(one), conversation_id, sources)]
+    own = [
+        one for one in drawn if _cites(one.evidence, conversation_id, sources)
+    ]
+    stated = [
+        one
+        for one in own
+        if _cites(_beginnings(one), conversation_id, sources)
+    ]
     successors = _find_successors(view, stated)
     spellings = find_spellings([*view.aliases(), *own, *successors])
     return _Taken(
         triples=tuple(triple_as_json(one, spellings) for one in own),
         successors=tuple(triple_as_json(one, spellings) for one in successors),
-        current=any(one.holds(session.now) for one in stated) if stated else None,
-        confirmations=tuple(_find_confirmations(stated, conversation_id, sources)),
+        current=any(one.holds(session.now) for one in stated)
+        if stated
+        else None,
+        confirmations=tuple(
+            _find_confirmations(stated, conversation_id, sources)
+        ),
     )
 
 

@@ -25,12 +25,16 @@ def read_strata(session: Session, *, user_id: str | None = None) -> Strata:
             kept.setdefault(Period(Grain.DAILY, day), Kept())
     pending = session.ledger.pending(session.scope)
     calendar = Calendar(session.now, session.zone, GRACE, session.config.limit)
-    return build_strata(kept, pending, _read_failures(session, pending), calendar)
+    return build_strata(
+        kept, pending, _read_failures(session, pending), calendar
+    )
 
 
 def count_span(session: Session, where: Filter) -> Tally | None:
     """Count the turns and facts that pass a filter; None: there are none."""
-    tallies = session.records.tally(session.scope, Grain.WORKING, (), where=where)
+    tallies = session.records.tally(
+        session.scope, Grain.WORKING, (), where=where
+    )
     return tallies[0] if tallies else None
 
 
@@ -43,12 +47,18 @@ def _read_kept(session: Session, where: Filter) -> dict[Period, Kept]:
     for tally in working:
         day, memory_type = tally.key
         by_type[str(day)][str(memory_type)] = tally.records
-    kept = {Period(Grain.DAILY, day): _count_day(by_type[day]) for day in by_type}
+    kept = {
+        Period(Grain.DAILY, day): _count_day(by_type[day]) for day in by_type
+    }
     for grain in SUMMARY_GRAINS:
-        for tally in reader.tally(session.scope, grain, ("period",), where=where):
+        for tally in reader.tally(
+            session.scope, grain, ("period",), where=where
+        ):
             period = Period(grain, str(tally.key[0]))
             said = kept.get(period, Kept())
-            kept[period] = Kept(said.turns, said.facts, tally.records, tally.sources)
+            kept[period] = Kept(
+                said.turns, said.facts, tally.records, tally.sources
+            )
     return kept
 
 

@@ -22,7 +22,13 @@ def require_details(record: Record) -> None:
     """Check that a record's details can be read. Raises Rejected: they cannot."""
     try:
         _READERS[record.memory_type](record)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise Rejected(
             "keyFacts", f"are not those of a {record.memory_type}"
         ) from error

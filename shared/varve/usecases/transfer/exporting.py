@@ -46,7 +46,9 @@ def export(
     scope = session.scope
     objects = session.objects
     counts: dict[str, Any] = {}
-    counts[TAKEN_IN] = writer.lines(f"{TAKEN_IN}.jsonl", _taken_in(scope, objects))
+    counts[TAKEN_IN] = writer.lines(
+        f"{TAKEN_IN}.jsonl", _taken_in(scope, objects)
+    )
     profiles = _profiles(scope, session.profiles)
     counts[PROFILES] = writer.lines(f"{PROFILES}.jsonl", profiles)
     triples = session.graph.triples(scope)
@@ -93,7 +95,9 @@ def _read_rows(
     return rows, models, counts
 
 
-def _profiles(scope: Scope, profiles: ProfileReader) -> Iterator[dict[str, Any]]:
+def _profiles(
+    scope: Scope, profiles: ProfileReader
+) -> Iterator[dict[str, Any]]:
     for user_id in profiles.users(scope):
         yield from map(entry_as_json, profiles.entries(scope, user_id))
 
@@ -113,7 +117,9 @@ def _triple(triple: Triple) -> dict[str, Any]:
         "createdAt": iso(triple.created_at),
         "expiredAt": iso(triple.expired_at) if triple.expired_at else None,
         "confidence": triple.confidence,
-        "evidence": [operation_as_json(operation) for operation in triple.evidence],
+        "evidence": [
+            operation_as_json(operation) for operation in triple.evidence
+        ],
     }
 
 

@@ -14,7 +14,9 @@ from varve.usecases.transfer.imported import (
 )
 
 
-def drop_forgotten(imported: Imported, tombs: Tombstones) -> tuple[Imported, int]:
+def drop_forgotten(
+    imported: Imported, tombs: Tombstones
+) -> tuple[Imported, int]:
     """Return the export without what the target has forgotten, and how much that is.
 
     The writer would hold back records, triples and profile entries as well. Messages do
@@ -36,7 +38,9 @@ def drop_forgotten(imported: Imported, tombs: Tombstones) -> tuple[Imported, int
         imported,
         records=records,
         operations=operations,
-        entries=[entry for entry in imported.entries if not tombs.bars_entry(entry)],
+        entries=[
+            entry for entry in imported.entries if not tombs.bars_entry(entry)
+        ],
         timeline=_drop_lines(imported, barred),
         taken_in=_drop_taken_in(imported.taken_in, barred),
     )
@@ -59,11 +63,15 @@ def _drop_taken_in(
     """Return the lists of messages taken in, without the barred messages."""
     hashes: dict[str, set[str]] = {}
     for conversation_id, message_id in barred:
-        hashes.setdefault(conversation_id, set()).add(hash_message_id(message_id))
+        hashes.setdefault(conversation_id, set()).add(
+            hash_message_id(message_id)
+        )
     kept: dict[str, TakenInMessages] = {}
     for conversation_id, (messages, erased) in taken_in.items():
         doomed = hashes.get(conversation_id, set())
-        left = {id_: words for id_, words in messages.items() if id_ not in doomed}
+        left = {
+            id_: words for id_, words in messages.items() if id_ not in doomed
+        }
         kept[conversation_id] = (left, erased)
     return kept
 
@@ -80,7 +88,9 @@ def _find_barred_messages(
         conversations.setdefault(conversation_id, []).extend(lines)
     for conversation_id, found in conversations.items():
         lines = sorted(found, key=lambda line: line["position"])
-        whose = owners((line["message"]["role"], line.get("userId")) for line in lines)
+        whose = owners(
+            (line["message"]["role"], line.get("userId")) for line in lines
+        )
         for line, users in zip(lines, whose, strict=True):
             key = (conversation_id, line["message"]["id"])
             if tombs.bars_message(key, users, parse_instant(line["at"])):
@@ -90,4 +100,6 @@ def _find_barred_messages(
 def _count(imported: Imported) -> int:
     records = sum(len(rows) for rows in imported.records.values())
     messages = sum(len(lines) for lines in imported.timeline.values())
-    return records + messages + len(imported.operations) + len(imported.entries)
+    return (
+        records + messages + len(imported.operations) + len(imported.entries)
+    )

@@ -49,7 +49,10 @@ from varve.usecases.transfer.exporting import (
 )
 
 FILES = (
-    *(f"{name}.jsonl" for name in (RECORDS, TRIPLES, PROFILES, TIMELINE, TAKEN_IN)),
+    *(
+        f"{name}.jsonl"
+        for name in (RECORDS, TRIPLES, PROFILES, TIMELINE, TAKEN_IN)
+    ),
     f"{RECORDS}.parquet",
     f"{TRIPLES}.parquet",
     f"{CONFIG}.json",
@@ -116,7 +119,9 @@ def read_export(reader: ExportReader) -> Imported:
 def _require(name: str, manifest: Mapping[str, Any], expected: object) -> None:
     if manifest.get(name) != expected:
         given = repr(manifest.get(name))[:40]
-        raise Rejected(f"manifest.json: {name}", f"is {given}; it must be {expected!r}")
+        raise Rejected(
+            f"manifest.json: {name}", f"is {given}; it must be {expected!r}"
+        )
 
 
 def _parse_lines(
@@ -150,7 +155,9 @@ def _locate(error: Exception, place: str) -> Rejected:
         return Rejected(f"{place}: {to_camel(found.field)}", found.reason)
     if isinstance(error, KeyError):
         return Rejected(f"{place}: {error.args[0]}", "is missing")
-    return Rejected(place, f"is not a line of this file ({type(error).__name__})")
+    return Rejected(
+        place, f"is not a line of this file ({type(error).__name__})"
+    )
 
 
 def _check(fields: Mapping[str, Any], /, **checks: Check) -> None:
@@ -165,7 +172,11 @@ def _check(fields: Mapping[str, Any], /, **checks: Check) -> None:
         except Rejected as error:
             raise Rejected(name, error.reason) from error
         except _BROKEN as error:
-            shown = "" if isinstance(given, dict | list) else f": {str(given)[:40]!r}"
+            shown = (
+                ""
+                if isinstance(given, dict | list)
+                else f": {str(given)[:40]!r}"
+            )
             raise Rejected(name, f"is not valid{shown}") from error
 
 
@@ -253,7 +264,11 @@ def _require_place(store: StoreName, record: Record, period: Period) -> None:
     """
     kind = record.memory_type
     if store is Store.EXPERIENCE:
-        fits = kind not in (MemoryType.FACT, MemoryType.TURN, MemoryType.SUMMARY)
+        fits = kind not in (
+            MemoryType.FACT,
+            MemoryType.TURN,
+            MemoryType.SUMMARY,
+        )
     elif store is Grain.WORKING:
         fits = kind in (MemoryType.FACT, MemoryType.TURN)
     else:
@@ -286,7 +301,8 @@ def _require_vectors(
             raise Rejected(f"{file}: model", "names no dimensions") from error
         if len(vector) != dimensions or not np.isfinite(vector).all():
             raise Rejected(
-                f"{file}: vector", f"is not {dimensions} numbers, as its model has"
+                f"{file}: vector",
+                f"is not {dimensions} numbers, as its model has",
             )
 
 
@@ -326,7 +342,9 @@ def _parse_entry(value: dict[str, Any]) -> ProfileEntry:
     return entry_from_json(value)
 
 
-def _parse_message(value: TimelineLine) -> tuple[tuple[str, str], TimelineLine]:
+def _parse_message(
+    value: TimelineLine,
+) -> tuple[tuple[str, str], TimelineLine]:
     """Return a message's day and conversation, and its line of the timeline."""
     _check(
         value,
@@ -348,7 +366,9 @@ def _parse_message(value: TimelineLine) -> tuple[tuple[str, str], TimelineLine]:
 
 
 def _parse_taken_in(value: dict[str, Any]) -> tuple[str, TakenInMessages]:
-    _check(value, conversationId=_conversation, messages=_hashes, erased=_position)
+    _check(
+        value, conversationId=_conversation, messages=_hashes, erased=_position
+    )
     return value["conversationId"], (value["messages"], value["erased"])
 
 

@@ -141,7 +141,9 @@ def _adopt_config(session: Session, imported: Imported) -> str:
                 f"days in {own}",
             )
         return "kept"
-    data = json.dumps(_config_tree(imported, scope.agent), ensure_ascii=False, indent=2)
+    data = json.dumps(
+        _config_tree(imported, scope.agent), ensure_ascii=False, indent=2
+    )
     if not session.objects.put_if(key, data.encode(), None):
         raise Contended(
             f"configuration of {scope.workspace}: another process has just created it"
@@ -175,7 +177,9 @@ def _config_tree(imported: Imported, agent: str) -> dict[str, Any]:
 class _RecordImport:
     """The records to send, and which summaries above them are already up to date."""
 
-    def __init__(self, imported: Imported, session: Session, counts: Counts) -> None:
+    def __init__(
+        self, imported: Imported, session: Session, counts: Counts
+    ) -> None:
         self._imported = imported
         self._session = session
         self._counts = counts
@@ -191,7 +195,9 @@ class _RecordImport:
 
     def send(self, progress: Progress) -> None:
         """Send the missing records, from working up, and those without a mark again."""
-        step = StepCounter("records", sum(map(len, self._new.values())), progress)
+        step = StepCounter(
+            "records", sum(map(len, self._new.values())), progress
+        )
         for store in STORES:
             ready: frozenset[str] = frozenset()
             records = list(self._new[store])
@@ -223,7 +229,9 @@ class _RecordImport:
         """
         summaries: dict[str, dict[str, str]] = {}
         for label, summary in self._parent_summaries(grain):
-            sources = zip(summary.source_ids, summary.source_fingerprints, strict=True)
+            sources = zip(
+                summary.source_ids, summary.source_fingerprints, strict=True
+            )
             summaries[label] = dict(sources)
         below = dict(self._there[grain])
         below.update({record.id: record for record in self._new[grain]})
@@ -242,19 +250,28 @@ class _RecordImport:
             for record in (*self._new[parent], *self._there[parent].values()):
                 yield record.period, record
 
-    def _find_unmarked(self, grain: Grain, ready: frozenset[str]) -> Iterator[Record]:
+    def _find_unmarked(
+        self, grain: Grain, ready: frozenset[str]
+    ) -> Iterator[Record]:
         """Yield the records of an import that ended before it marked their parents."""
         for record in self._imported.records.get(grain, ()):
             known = self._there[grain].get(record.id)
             parent = Period(grain, record.period).parent()
             if known is None or known.fingerprint != record.fingerprint:
                 continue
-            if parent is None or parent.label in ready or parent in self._pending:
+            if (
+                parent is None
+                or parent.label in ready
+                or parent in self._pending
+            ):
                 continue
             yield record
 
     def _send(
-        self, store: StoreName, records: Sequence[Record], ready: frozenset[str]
+        self,
+        store: StoreName,
+        records: Sequence[Record],
+        ready: frozenset[str],
     ) -> None:
         scope = self._session.scope
         labels = {_parent_label(store, record) for record in records}
@@ -271,11 +288,15 @@ class _RecordImport:
         for piece in records_in_bounds(whole):
             send_records(piece, queue=queue, objects=self._session.objects)
 
-    def _expiry_notes(self, store: StoreName, records: Sequence[Record]) -> set[str]:
+    def _expiry_notes(
+        self, store: StoreName, records: Sequence[Record]
+    ) -> set[str]:
         """Return the notes that call for cleanup when the summaries' periods expire."""
         notes: set[str] = set()
         for record in records:
-            if record.memory_type is MemoryType.SUMMARY and isinstance(store, Grain):
+            if record.memory_type is MemoryType.SUMMARY and isinstance(
+                store, Grain
+            ):
                 period = Period(store, record.period)
                 config = self._session.config
                 notes.update(expiries(self._session.scope, period, config))
@@ -295,7 +316,9 @@ class _RecordImport:
                 vectors[record.id] = exported[1]
         fresh = [record for record in records if record.id not in vectors]
         if fresh:
-            embedded = self._embedder.embed([record.content for record in fresh])
+            embedded = self._embedder.embed(
+                [record.content for record in fresh]
+            )
             for record, vector in zip(fresh, embedded, strict=True):
                 vectors[record.id] = vector
             self._counts.reembedded += len(fresh)
@@ -326,26 +349,39 @@ def _parent_label(store: StoreName, record: Record) -> str:
     return parent.label if parent else ""
 
 
-def _send_operations(imported: Imported, session: Session, counts: Counts) -> None:
+def _send_operations(
+    imported: Imported, session: Session, counts: Counts
+) -> None:
     known = evidence_of(session.graph.triples(session.scope))
     new: list[TripleOperation] = []
     for id_, operation in imported.operations.items():
         if id_ not in known:
             new.append(operation)
     for start in range(0, len(new), OPERATIONS):
-        message = WriteTriples(session.scope, tuple(new[start : start + OPERATIONS]))
-        send_triples(message, queue=session.queues.write, objects=session.objects)
+        message = WriteTriples(
+            session.scope, tuple(new[start : start + OPERATIONS])
+        )
+        send_triples(
+            message, queue=session.queues.write, objects=session.objects
+        )
     counts.operations += len(new)
 
 
-def _send_profiles(imported: Imported, session: Session, counts: Counts) -> None:
+def _send_profiles(
+    imported: Imported, session: Session, counts: Counts
+) -> None:
     by_user: dict[str, list[ProfileEntry]] = {}
     for entry in imported.entries:
         by_user.setdefault(entry.user_id, []).append(entry)
     for user_id, entries in sorted(by_user.items()):
-        known = {entry.id for entry in session.profiles.entries(session.scope, user_id)}
+        known = {
+            entry.id
+            for entry in session.profiles.entries(session.scope, user_id)
+        }
         new = tuple(entry for entry in entries if entry.id not in known)
         if new:
             message = WriteProfile(session.scope, user_id, new)
-            send_profile(message, queue=session.queues.write, objects=session.objects)
+            send_profile(
+                message, queue=session.queues.write, objects=session.objects
+            )
         counts.attributes += len(new)

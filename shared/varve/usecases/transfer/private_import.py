@@ -88,7 +88,11 @@ class ExportFilter:
             return text
         value = json.loads(text)
         changed = map_strings(value, self._private)
-        return text if changed == value else json.dumps(changed, ensure_ascii=False)
+        return (
+            text
+            if changed == value
+            else json.dumps(changed, ensure_ascii=False)
+        )
 
     def _line(self, line: TimelineLine) -> TimelineLine:
         message = dict(line["message"])

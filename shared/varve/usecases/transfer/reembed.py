@@ -79,7 +79,9 @@ def reembed(
     found = list(_list_stores(session))
     behind = _with_other_model(found, model)
     if behind:
-        _note_old_embedders(session, [spell_embedder(one.model) for one in behind])
+        _note_old_embedders(
+            session, [spell_embedder(one.model) for one in behind]
+        )
     records = 0
     for one in behind:
         records += _move(session, one, embedder, progress)
@@ -91,7 +93,9 @@ def reembed(
     return ReembedOutcome(model, len(found), moved, waiting, records)
 
 
-def _with_other_model(stores: Iterable[ModelOfStore], model: str) -> list[ModelOfStore]:
+def _with_other_model(
+    stores: Iterable[ModelOfStore], model: str
+) -> list[ModelOfStore]:
     return [one for one in stores if one.model != model]
 
 
@@ -106,7 +110,9 @@ def _change_embedder(session: Session, embedder: str) -> Session:
     """
     wanted = configure.with_value(session.config, "models.embedder", embedder)
     session.models.embedder(wanted).embed(["Does it answer?"])
-    return session.with_config(configure.change(session, "models.embedder", embedder))
+    return session.with_config(
+        configure.change(session, "models.embedder", embedder)
+    )
 
 
 def _list_stores(session: Session) -> Iterator[ModelOfStore]:
@@ -123,14 +129,19 @@ def _list_stores(session: Session) -> Iterator[ModelOfStore]:
 
 def _note_old_embedders(session: Session, names: list[str]) -> None:
     """Note in the configuration which embedders the stores still need."""
-    embedders = dict.fromkeys([*session.config.models.embedders_before, *names])
+    embedders = dict.fromkeys(
+        [*session.config.models.embedders_before, *names]
+    )
     configure.move_from(
         session.scope.workspace, list(embedders), objects=session.objects
     )
 
 
 def _move(
-    session: Session, store: ModelOfStore, embedder: Embedder, progress: Progress
+    session: Session,
+    store: ModelOfStore,
+    embedder: Embedder,
+    progress: Progress,
 ) -> int:
     """Embed a store's records and ask the writer to move it; return how many."""
     staging = Staging(store.scope, embedder, session.objects)
@@ -138,7 +149,9 @@ def _move(
     # The time makes this attempt's messages new to the queue.
     token = iso(session.now)
     message = MoveStore(store.scope, store.grain, embedder.model)
-    send_move(message, token, queue=session.queues.write, objects=session.objects)
+    send_move(
+        message, token, queue=session.queues.write, objects=session.objects
+    )
     return records
 
 
@@ -150,7 +163,10 @@ def _finish(session: Session, scopes: set[Scope]) -> None:
 
 
 def _stage(
-    store: ModelOfStore, stores: StoreReader, staging: Staging, progress: Progress
+    store: ModelOfStore,
+    stores: StoreReader,
+    staging: Staging,
+    progress: Progress,
 ) -> int:
     """Embed a store's records and keep the vectors; return how many.
 

@@ -23,7 +23,9 @@ class Staging:
     A batch holds records of one period, so that new records change few batches.
     """
 
-    def __init__(self, scope: Scope, embedder: Embedder, objects: Objects) -> None:
+    def __init__(
+        self, scope: Scope, embedder: Embedder, objects: Objects
+    ) -> None:
         self._folder = f"payloads/{scope}"
         self._embedder = embedder
         self._objects = objects
@@ -75,7 +77,9 @@ def batches(records: Sequence[Record]) -> Iterator[list[Record]]:
 def sweep(scope: Scope, *, objects: Objects) -> None:
     """Delete all staged vectors of an agent, after its move."""
     keys = [info.key for info in objects.list(f"payloads/{scope}")]
-    objects.delete([key for key in keys if key.rpartition("/")[2].startswith(_NAME)])
+    objects.delete(
+        [key for key in keys if key.rpartition("/")[2].startswith(_NAME)]
+    )
 
 
 def _encode_vectors(vectors: Sequence[Vector]) -> dict[str, object]:
