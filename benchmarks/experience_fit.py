@@ -1,18 +1,17 @@
 """Fits the weights of recall and of the trial's agent: `python benchmarks/experience_fit.py [--seeds N]`.
 
-Of each domain that may be fitted on, each seed makes one scenario in the usual order of rounds and one in a
-shuffled one; the scenarios that are written out come as they are. Each counts as much as any other. Every
-round is a choice among the candidates: the log of a candidate's odds is the weighted sum of its signals
+Each seed plays every domain and every written scenario that may be fitted on in another order, so that no
+weight learns which cause comes when; each of them counts as much as any other. Every round is a choice
+among the candidates: the log of a candidate's odds is the weighted sum of its signals
 (`domain/experience/contrast.py`), less log n for each of n candidates never seen, plus the weighted
 likeness of its name. The weights maximize the truths' likelihood with half of their squares taken off, the
 signals at unit scale (conditional logit, by Newton's method). Printed are the weights fitted on all, and
-how many of nine rounds in the usual order are right by weights fitted on the other domains, and by weights
-fitted on the other files, which is to say on other writers' styles: the mean over the domains with its 95
-percent interval, for each file, and by type of round.
+how many of nine rounds are right by weights fitted on the other domains, and by weights fitted on the other
+files, which is to say on other writers' styles: the mean over the domains with its 95 percent interval, for
+each file, and by type of round.
 """
 
 import argparse
-import random
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,8 @@ import numpy as np
 from experience import DOMAINS, EMBED, ORDER, WORDS, generated, read, written
 
 from varve.domain.experience.contrast import Precedent, measure_signals
-from varve.domain.experience.trial import (
+from varve.domain.trial.report import shuffle_rounds
+from varve.domain.trial.rounds import (
     Scenario,
     name_likeness,
     precedent_text,
@@ -45,12 +45,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Domain:
-    """What one domain has to teach: rounds in the usual order, and those in another."""
+    """What one domain has to teach: its rounds, in several orders."""
 
     name: str
     file: str
-    usual: Sequence[Choice]
-    other: Sequence[Choice]
+    rounds: Sequence[Choice]
 
 
 def choices(scenario: Scenario) -> list[Choice]:
@@ -90,24 +89,25 @@ def choices(scenario: Scenario) -> list[Choice]:
 
 
 def pool(seeds: Sequence[int]) -> list[Domain]:
-    """All that may be fitted on."""
+    """All that may be fitted on, each seed in another order."""
     found = [
-        Domain(one.name, "written", choices(one), ()) for one in written()
+        Domain(one.name, "written", shuffled([one] * len(seeds), seeds))
+        for one in written()
     ]
     for file in DOMAINS["generated, fitted on"]:
         for domain in read([file]):
-            usual = [
-                c for seed in seeds for c in choices(generated(domain, seed))
-            ]
-            orders = [
-                random.Random(seed).sample(ORDER, len(ORDER)) for seed in seeds
-            ]
-            other = [
-                c
-                for seed, order in zip(seeds, orders, strict=True)
-                for c in choices(generated(domain, seed, order))
-            ]
-            found.append(Domain(domain["name"], file, usual, other))
+            made = [generated(domain, seed) for seed in seeds]
+            found.append(Domain(domain["name"], file, shuffled(made, seeds)))
+    return found
+
+
+def shuffled(
+    scenarios: Sequence[Scenario], seeds: Sequence[int]
+) -> list[Choice]:
+    """The rounds of scenarios, each shuffled by its seed."""
+    found: list[Choice] = []
+    for scenario, seed in zip(scenarios, seeds, strict=True):
+        found += choices(shuffle_rounds(scenario, seed + 1))
     return found
 
 
@@ -115,8 +115,8 @@ def fitted(domains: Sequence[Domain]) -> np.ndarray:
     """The weights of the scaled signals."""
     weighed = []
     for domain in domains:
-        rounds = [*domain.usual, *domain.other]
-        weighed += [(one, 3 * len(ORDER) / len(rounds)) for one in rounds]
+        share = 3 * len(ORDER) / len(domain.rounds)
+        weighed += [(one, share) for one in domain.rounds]
     weights = np.zeros(len(SIGNALS))
     for _ in range(STEPS):
         slope, bend = -PENALTY * weights, -PENALTY * np.eye(len(SIGNALS))
@@ -143,11 +143,11 @@ def checked(domains: Sequence[Domain], group: str) -> None:
         for domain in (one for one in domains if getattr(one, group) == key):
             hits = [
                 int(np.argmax(c.signals @ weights + c.offsets)) == c.truth
-                for c in domain.usual
+                for c in domain.rounds
             ]
             right.append(len(ORDER) * mean(hits))
             by_file[domain.file].append(right[-1])
-            for choice, hit in zip(domain.usual, hits, strict=True):
+            for choice, hit in zip(domain.rounds, hits, strict=True):
                 by_type[choice.type].append(hit)
     interval = 1.96 * stdev(right) / len(right) ** 0.5
     print(

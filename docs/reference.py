@@ -58,11 +58,18 @@ KEYS = {
     "`_PSEUDONYM_KEY`.",
     "privacy.key.secret": "Secrets Manager secret with the pseudonyms' key.",
     "search.halfLifeDays": "Days in which a memory's recency halves.",
+    "search.weights": "Weights of ranking signals that replace the default ones: `date=0.8,kin=1.5`. "
+    "`varve eval retrieval --tune` proposes them.",
     "summaries.scope": "Whether a summary is made of one user's messages or of all of "
     "an agent's. With `agent`, a search for one user finds no summaries of several.",
     "analytics.searches": "Whether each question of a search is logged, with a hash of it or "
     "with its words.",
     "experience.gapMinutes": "Minutes of silence after which a new episode begins.",
+    "experience.subjectGapMinutes": "Minutes of silence after which a new subject begins an "
+    "episode, though no message has a label.",
+    "experience.subjectLikeness": "Cosine below which a message has a new subject.",
+    "experience.recap": "Who words the recap of the last conversation at the start of the "
+    "next. `model` costs a call of VARVE_LLM.",
     "experience.likeness": "Cosine below which a message begins a new episode.",
     "experience.window": "Messages that a new message is compared with.",
     "experience.blockLessons": "Lessons in a context block. 0 leaves them out.",

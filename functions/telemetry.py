@@ -1,9 +1,8 @@
-"""Logs and metrics that several functions share: ids and counts, never content."""
+"""Logs that several functions share: ids, never content."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools import Logger
 
 from varve.domain.dead_letter import correlation_of
 from varve.ports.queues import Delivery
@@ -27,17 +26,3 @@ def log_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
     """Log each message that ingest put on the queue."""
     for correlation_id in correlation_ids:
         logger.info("accepted", extra={"correlationId": correlation_id})
-
-
-def count_all(metrics: Metrics, counts: Mapping[str, int]) -> None:
-    """Add each count to the metric of its name."""
-    for name, count in counts.items():
-        metrics.add_metric(name, MetricUnit.Count, count)
-
-
-def count_partly_filtered(metrics: Metrics, messages: int) -> None:
-    """Count the messages whose filter reached a limit, if there are any."""
-    if messages:
-        metrics.add_metric(
-            "PartlyFilteredMessages", MetricUnit.Count, messages
-        )

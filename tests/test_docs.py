@@ -139,7 +139,7 @@ def test_every_verb_of_the_contract_is_a_command() -> None:
     contract = (
         "demo ingest search show context summarize cleanup status graph profile config forget export import "
         "reembed dlq episode recall lessons answers eval mcp look remember correct agents sql publish costs "
-        "share tool-schema completion doctor report"
+        "share tool-schema completion doctor report note review"
     )
     assert set(contract.split()) == set(commands())
 

@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.costs import fold_costs
-from functions.telemetry import count_all
+from functions.counts import count_all
 from varve.domain.calendar import parse_instant
 from varve.usecases.plan import plan_catch_up, plan_cleanup, plan_curation
 from varve.wiring.sessions import Sessions

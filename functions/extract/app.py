@@ -4,11 +4,11 @@ from functools import cache
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.costs import fold_costs
-from functions.telemetry import count_partly_filtered, log_fates
+from functions.counts import count_all, count_partly_filtered
+from functions.telemetry import log_fates
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.usecases.extract import extract_batch
 from varve.wiring.sessions import Sessions
@@ -34,13 +34,7 @@ def lambda_handler(
         dead_letters=opened.dead_letters(queue),
     )
     log_fates(logger, batch, outcome.returned)
-    handled = len(batch) - len(outcome.returned)
-    metrics.add_metric("ExtractedFacts", MetricUnit.Count, outcome.facts)
-    metrics.add_metric("ExtractedMessages", MetricUnit.Count, handled)
-    metrics.add_metric("WaitingMessages", MetricUnit.Count, outcome.waiting)
-    metrics.add_metric(
-        "ReturnedMessages", MetricUnit.Count, len(outcome.returned)
-    )
+    count_all(metrics, outcome.metrics(of=len(batch)))
     count_partly_filtered(metrics, outcome.partly_filtered)
     fold_costs(logger, metrics, opened)
     return batch_response(outcome.returned)

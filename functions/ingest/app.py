@@ -1,4 +1,4 @@
-"""IngestFunction: conversations, or a reported outcome -> the ingest queue."""
+"""IngestFunction: conversations, a statement, a correction or an outcome -> the ingest queue."""
 
 from functools import cache
 from typing import Any
@@ -8,7 +8,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.costs import fold_costs
-from functions.telemetry import count_partly_filtered, log_accepted
+from functions.counts import count_partly_filtered
+from functions.telemetry import log_accepted
 from varve.domain.errors import Rejected
 from varve.messages.outcome import is_outcome_event, parse_outcome_event
 from varve.messages.tool_calls import error_answer
@@ -24,7 +25,7 @@ sessions = cache(Sessions.from_environment)
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
-    """Handle a conversation, a list, `{"conversations": […]}`, or an outcome."""
+    """Handle conversations, `{"conversations": […]}`, or an event of a `type`."""
     opened = sessions()
     try:
         if is_outcome_event(event):
@@ -32,7 +33,7 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
             with opened.open(scope) as session:
                 accept_report(session, report)
             return {"accepted": {"outcomes": 1}}
-        outcome = ingest_all(opened.open, read_event(event))
+        outcome = ingest_all(opened.open, read_event(event, opened.clock()))
     except Rejected as error:
         metrics.add_metric("RejectedRequests", MetricUnit.Count, 1)
         return error_answer(error)

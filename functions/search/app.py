@@ -1,4 +1,4 @@
-"""SearchFunction: a question from an agent -> ranked memories."""
+"""SearchFunction: a question from an agent -> ranked memories, or a context block."""
 
 from functools import cache
 from typing import Any
@@ -8,8 +8,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.costs import count_costs
-from varve.domain.search.query import parse_search_request
 from varve.messages.tool_calls import ToolCall, answer_tool_call
+from varve.usecases.tools import answer_call
 from varve.wiring.sessions import Sessions
 
 logger = Logger()
@@ -20,20 +20,16 @@ sessions = cache(Sessions.from_environment)
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: Any, context: LambdaContext) -> Any:
-    """Answer a `search_memory` call: direct, by AgentCore Gateway or a Bedrock agent."""
-    from varve.usecases.search import (
-        search,
-    )  # loads numpy: on the first question
-
+    """Answer a tool call: direct, by AgentCore Gateway or a Bedrock agent."""
     opened = sessions()
 
     def answer(call: ToolCall) -> dict[str, Any]:
         with opened.open(call.scope) as session:
-            response = search(session, parse_search_request(call.arguments))
+            answered = answer_call(session, call)
         metrics.add_metric(
-            "SearchResults", MetricUnit.Count, len(response.results)
+            "SearchResults", MetricUnit.Count, answered.memories
         )
-        return response.to_dict()
+        return answered.answer
 
     custom = getattr(context.client_context, "custom", None) or {}
     answered = answer_tool_call(

@@ -5,11 +5,10 @@ from functools import cache
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.costs import fold_costs
-from functions.telemetry import count_all
+from functions.counts import count_all, count_work
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.domain.calendar import Grain, parse_instant
 from varve.usecases.plan import plan_summaries
@@ -31,14 +30,11 @@ def lambda_handler(
     if "Records" not in event:
         return _plan(opened, event)
     queue, now = opened.work_queue, opened.clock()
-    batch, letters = deliveries(event, queue), opened.dead_letters(queue)
-    outcome = work(
-        opened.open, batch, now=now, dead_letters=letters, queue=queue
-    )
-    count_all(metrics, outcome.metrics())
-    metrics.add_metric("PyramidLag", MetricUnit.Seconds, outcome.lag_seconds)
+    batch, dead = deliveries(event, queue), opened.dead_letters(queue)
+    done = work(opened.open, batch, now=now, dead_letters=dead, queue=queue)
+    count_work(metrics, done)
     fold_costs(logger, metrics, opened)
-    return batch_response(outcome.returned)
+    return batch_response(done.returned)
 
 
 def _plan(opened: Sessions, event: dict[str, Any]) -> dict[str, Any]:

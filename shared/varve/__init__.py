@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Retryable,
         VarveError,
     )
+    from varve.domain.notes import NoteConflict
     from varve.domain.search.answer import SearchResponse
 
 __version__ = "0.1.0"
@@ -23,6 +24,7 @@ __all__ = [
     "Memory",
     "Message",
     "Misconfigured",
+    "NoteConflict",
     "Rejected",
     "Retryable",
     "SearchResponse",
@@ -36,6 +38,7 @@ _HOMES = {
     "Memory": "varve.api.memory",
     "Message": "varve.domain.conversation",
     "Misconfigured": "varve.domain.errors",
+    "NoteConflict": "varve.domain.notes",
     "Rejected": "varve.domain.errors",
     "Retryable": "varve.domain.errors",
     "SearchResponse": "varve.domain.search.answer",

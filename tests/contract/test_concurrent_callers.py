@@ -64,9 +64,9 @@ def open_memory(root: str, agent: str = "support") -> Memory:
 
 
 def share_of(calls: int, root: str) -> int:
-    """A third of the calls on S3, whose round trips take longer; by day a quarter of these."""
+    """A third of the calls on S3, whose round trips take longer; by day an eighth of these."""
     by_night = calls // 3 if root.startswith("s3://") else calls
-    return by_night if "VARVE_NIGHTLY" in os.environ else max(1, by_night // 4)
+    return by_night if "VARVE_NIGHTLY" in os.environ else max(1, by_night // 8)
 
 
 def a_post(

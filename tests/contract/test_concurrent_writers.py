@@ -7,6 +7,7 @@ stored twice.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections import Counter
@@ -43,6 +44,7 @@ from varve.ports.objects import Objects
 BUCKET = "varve-writers"
 MODEL = f"words:{DIMENSIONS}"
 COMMITS, TRIES = 3, 20
+MANY = 8 if "VARVE_NIGHTLY" in os.environ else 4
 EVERYBODYS = [f"Everybody says {n}." for n in range(3)]
 """Texts, and so record ids, that every writer writes in each of its commits."""
 
@@ -148,7 +150,7 @@ def told(writer: Writer) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "kind", [as_threads, as_processes], ids=["threads", "processes"]
 )
-@pytest.mark.parametrize("count", [2, 8])
+@pytest.mark.parametrize("count", [2, MANY])
 def test_invariant_4_writers_without_the_queue_lose_nothing_and_double_nothing(
     root: str, count: int, kind: Any, tmp_path: Path
 ) -> None:

@@ -34,9 +34,9 @@ BY_DAY = {
     (kind, damage)
     for number, kind in enumerate(WITH_CONTENT)
     for turn, damage in enumerate(DAMAGES)
-    if number % 2 == turn % 2
+    if number % len(DAMAGES) == turn
 }
-"""Half of the pairs; each kind and each damage is among them."""
+"""By day each kind with one damage, so that each damage is among them."""
 CASES = (
     set(product(WITH_CONTENT, DAMAGES))
     if "VARVE_NIGHTLY" in os.environ

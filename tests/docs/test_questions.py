@@ -86,7 +86,7 @@ def put_costs(memory: Memory, month: str, counts: dict[str, int]) -> None:
     """Put a month as the meter of a store on S3 does; a directory asks for nothing."""
     days = {f"{month}-03": {"ingest": Counter(counts)}}
     key = month_key(memory.scope, month)
-    memory.sessions.store.objects.put(key, encode_days(days))
+    memory.sessions.store.objects.put(key, encode_days(days, "by hand"))
 
 
 @pytest.fixture(scope="module")

@@ -828,7 +828,7 @@ class TestIngest:
         )
         ran = run("ingest", path, "--json", "--now", NOW)
         assert ran.json["stored"] | {"facts": 0, "tripleOperations": 0} == {
-            "messages": 5, "turns": 2, "facts": 0, "tripleOperations": 0, "ignored": 0,
+            "messages": 5, "turns": 1, "facts": 0, "tripleOperations": 0, "ignored": 0,
             "forgotten": 0,
         }  # fmt: skip
         found = run("search", "--json", "--now", NOW)

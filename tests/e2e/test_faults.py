@@ -73,7 +73,7 @@ def test_without_faults_memory_is_what_a_plain_one_holds(
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", seeds("VARVE_FAULT_SEEDS", "0-9"))
+@pytest.mark.parametrize("seed", seeds("VARVE_FAULT_SEEDS", "0-4"))
 def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(
     tried: Ordeal, seed: int
 ) -> None:
@@ -81,7 +81,7 @@ def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", seeds("VARVE_STALE_SEEDS", "0-2"))
+@pytest.mark.parametrize("seed", seeds("VARVE_STALE_SEEDS", "0-1"))
 def test_invariants_1_to_5_hold_where_two_listings_of_five_are_stale(
     tried: Ordeal, seed: int
 ) -> None:
@@ -89,7 +89,7 @@ def test_invariants_1_to_5_hold_where_two_listings_of_five_are_stale(
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", seeds("VARVE_FORGETTING_SEEDS", "5-6"))
+@pytest.mark.parametrize("seed", seeds("VARVE_FORGETTING_SEEDS", "5"))
 def test_invariant_8_nothing_of_a_forgotten_user_comes_back_under_faults(
     tried: Ordeal, seed: int
 ) -> None:

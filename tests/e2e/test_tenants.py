@@ -1,4 +1,6 @@
-"""Invariant 7 in earnest: two hundred tenants who say the same in the same ids, and none sees another.
+"""Invariant 7 in earnest: many tenants who say the same in the same ids, and none sees another.
+
+Two hundred by night, a hundred by day.
 
 All tell the same story but for one word, a canary of their own. What comes back is searched for others'
 canaries, and what is asked of S3 for others' keys: there each tenant signs with an access key of its
@@ -53,7 +55,8 @@ from varve.messages.work import (
 
 pytestmark = pytest.mark.e2e
 
-WORKSPACES, AGENTS, AT_ONCE = 20, 10, 8
+WORKSPACES = 20 if "VARVE_NIGHTLY" in os.environ else 10
+AGENTS, AT_ONCE = 10, 8
 ROUNDS, KEYS = (4, 300) if "VARVE_NIGHTLY" in os.environ else (2, 60)
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 STORE = f"s3://{BUCKET}/memory"
@@ -237,7 +240,7 @@ def operations(memory: Memory, rng: Random) -> dict[str, Callable[[], object]]:
     }
 
 
-def test_invariant_7_two_hundred_tenants_at_once_see_and_touch_nothing_of_each_other(
+def test_invariant_7_many_tenants_at_once_see_and_touch_nothing_of_each_other(
     town: Town,
 ) -> None:
     def live(tenant: Tenant) -> tuple[set[str], list[str]]:
@@ -559,7 +562,7 @@ def bedrock(
     }, {}
 
 
-@pytest.mark.parametrize("number", [0, 57, 199])
+@pytest.mark.parametrize("number", [0, 57, -1])
 def test_invariant_7_the_command_line_shows_one_tenant_alone(
     number: int, town: Town, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@ from tests.support.builders import MORNING
 from tests.support.drivers import read_forget_event
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.queues.lambda_batch import deliveries
+from varve.domain.context import parse_context_request
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.identity import Identity, Scope
@@ -52,13 +53,20 @@ def test_the_outcome_event_tells_how_the_conversation_ended() -> None:
 
 @pytest.mark.parametrize("name", ["ingest.conversation", "ingest.several"])
 def test_an_ingest_event_is_a_conversation_of_the_contract(name: str) -> None:
-    (conversation,) = read_event(load_event(name))
+    (conversation,) = read_event(load_event(name), MORNING)
     assert conversation.scope == Scope("acme", "support")
+
+
+@pytest.mark.parametrize("name", ["ingest.remember", "ingest.correct"])
+def test_a_told_event_is_a_conversation_of_one_message(name: str) -> None:
+    (conversation,) = read_event(load_event(name), MORNING)
+    assert conversation.scope == Scope("acme", "support")
+    assert len(conversation.messages) == 1
 
 
 def test_the_faulty_ingest_event_is_refused_by_its_field() -> None:
     with pytest.raises(Rejected) as refused:
-        read_event(load_event("ingest.unknown-role"))
+        read_event(load_event("ingest.unknown-role"), MORNING)
     assert refused.value.field == "messages[0].role"
 
 
@@ -129,3 +137,19 @@ def test_a_search_event_is_a_call_on_behalf_of_the_callers_own_memory(
         answer,
     )
     assert [call.scope for call in seen] == [Scope("acme", "support")]
+
+
+def test_a_direct_caller_may_ask_for_a_context_block() -> None:
+    seen: list[ToolCall] = []
+
+    def answer(call: ToolCall) -> dict[str, Any]:
+        seen.append(call)
+        return {}
+
+    event = load_event("search.context")
+    answer_tool_call(event, {}, {}, answer)
+    (call,) = seen
+    assert call.tool == "get_context"
+    assert parse_context_request(call.arguments).user_id == "u-42"
+    refused = answer_tool_call({**event, "tool": "erase"}, {}, {}, answer)
+    assert refused["error"]["field"] == "tool"

@@ -366,7 +366,7 @@ class Driver:
         by_scope: dict[Scope, list[Conversation]] = {}
         for conversation in conversations:
             by_scope.setdefault(conversation.scope, []).append(conversation)
-        accepted = IngestOutcome(0, 0, 0)
+        accepted = IngestOutcome(0, 0)
         stored: ExtractOutcome | None = None
         for scope, own in by_scope.items():
             with self.open(scope, now) as session:
@@ -375,7 +375,6 @@ class Driver:
             accepted = IngestOutcome(
                 accepted.conversations + one.conversations,
                 accepted.messages + one.messages,
-                accepted.parts + one.parts,
                 accepted.correlation_ids + one.correlation_ids,
             )
             if done is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from varve.adapters.exports import transfers
-from varve.adapters.lance import candidates, outline, tables, writer
+from varve.adapters.lance import candidates, creation, outline, tables, writer
 from varve.adapters.lance_cache import (
     columns,
     layout,
@@ -76,7 +76,7 @@ def confirm_always(patch: Patch) -> None:
 
 def claim_without_waiting(patch: Patch) -> None:
     """Do not wait for another writer that is making the same table."""
-    _set(patch, tables, "CLAIM_WAIT_SECONDS", 0.0)
+    _set(patch, creation, "CLAIM_WAIT_SECONDS", 0.0)
 
 
 def gather_candidates(patch: Patch, most: int) -> None:

@@ -43,6 +43,7 @@ from varve.usecases.erasure.needles import Needles
 from varve.usecases.erasure.passes import bar, erase
 from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.verify import Verification, verify
+from varve.usecases.experience.rows import read_history
 from varve.usecases.extract import ExtractOutcome, extract_message
 from varve.usecases.find import Stock, Wanted
 from varve.usecases.find import find as find_records
@@ -117,6 +118,7 @@ def run_context(
         ledger=Ledger(objects),
         triples=partial(graph.triples, scope),
         profile=partial(profiles.entries, scope, user),
+        past=partial(read_history, scope, reader=records),
         embedder=embedder,
         finder=finder,
         reranker=reranker,

@@ -41,6 +41,7 @@ EVERY_SETTING = {
     "privacy.nationalId": "block",
     "privacy.regions": "PT,BR",
     "search.halfLifeDays": "90.0",
+    "search.weights": "date=0.8,kin=1.5",
 }
 
 
@@ -115,6 +116,9 @@ def test_the_list_has_every_setting_with_its_default() -> None:
     }
     assert experience == {
         "experience.gapMinutes": "120",
+        "experience.subjectGapMinutes": "360",
+        "experience.subjectLikeness": "0.2",
+        "experience.recap": "rules",
         "experience.likeness": "0.1",
         "experience.window": "4",
         "experience.blockLessons": "20",

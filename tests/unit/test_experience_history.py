@@ -180,7 +180,8 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     assert one == recollect(
         SITUATIONS[0], vector, other, derive_lessons(other), embed
     )
-    assert sum(item.score for item in one.items) <= one.familiarity + 0.01
+    known_scores = [item.score for item in one.items if item.answer]
+    assert sum(known_scores) <= one.familiarity + 0.01
 
 
 @given(pasts())
@@ -240,9 +241,7 @@ def test_agreeing_episodes_become_a_lesson_with_a_condition_and_an_action() -> (
 ):
     (lesson,) = derive_lessons(History(rows_of(*agreeing(3))))
     assert lesson.action == "raise the pool"
-    assert {"threads", "wait", "connection"} <= set(
-        lesson.condition.split(", ")
-    )
+    assert lesson.condition == "threads wait for a connection"
     assert len(lesson.supporting) == 3
     assert lesson.confidence == wilson(3, 3)
     assert derive_lessons(History(rows_of(*agreeing(1)))) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,17 @@ from tests.support.builders import WordEmbedder, attempt
 from varve.adapters.models.cached_embedder import CachedEmbedder
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.errors import Rejected
-from varve.domain.experience.baselines import FlatMemory
-from varve.domain.experience.trial import (
+from varve.domain.trial.baselines import FlatMemory
+from varve.domain.trial.memory import ExperienceMemory
+from varve.domain.trial.rounds import (
     Returned,
     Score,
     Shown,
-    decide,
+    decide_by_rule,
     last_named,
     parse_scenarios,
     run,
 )
-from varve.domain.experience.trial_memory import ExperienceMemory
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 WORDS = WordLlamaEmbedder()
@@ -43,7 +44,8 @@ def played(memory: Any, *names: str) -> dict[str, Any]:
         for scenario in parse_scenarios(
             json.loads((SCENARIOS / name).read_text("utf-8"))
         ):
-            run(scenario, memory(), EMBEDDER.embed, score)
+            decide = partial(decide_by_rule, EMBEDDER.embed)
+            run(scenario, memory(), decide, score)
     return score.to_dict()
 
 
@@ -74,7 +76,9 @@ def test_a_trial_gives_the_same_result_every_time() -> None:
 def test_without_memory_the_agent_decides_by_the_names() -> None:
     embed = WordEmbedder().embed
     assert (
-        decide("the disk is full", ["pool", "disk_full"], Returned(), embed)
+        decide_by_rule(
+            embed, "the disk is full", ["pool", "disk_full"], Returned()
+        )
         == "disk_full"
     )
 
@@ -84,11 +88,15 @@ def test_in_a_familiar_situation_the_agent_follows_its_memory() -> None:
     shown = [Shown("1", "something\npool", 0.9)]
     situation = "the host has been slow since Monday, and its disk is busy"
     assert (
-        decide(situation, ["pool", "disk_full"], Returned(shown, 1.0), embed)
+        decide_by_rule(
+            embed, situation, ["pool", "disk_full"], Returned(shown, 1.0)
+        )
         == "pool"
     )
     assert (
-        decide(situation, ["pool", "disk_full"], Returned(shown, 0.0), embed)
+        decide_by_rule(
+            embed, situation, ["pool", "disk_full"], Returned(shown, 0.0)
+        )
         == "disk_full"
     )
 

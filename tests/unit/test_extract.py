@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -57,6 +58,8 @@ from varve.usecases.timeline import messages_on
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 NOTHING = ExtractOutcome()
+LONGEST = 10_000 if "VARVE_NIGHTLY" in os.environ else 2_000
+"""Messages; the most that a conversation may have, by night."""
 
 
 class Stage:
@@ -539,7 +542,7 @@ def test_a_long_message_is_kept_in_passages_and_extracted_whole() -> None:
         for record in records
         for word in record.content.removeprefix("Dana: ").split()
     }
-    assert words == set(long.split())
+    assert words - {"[…]"} == set(long.split())
     assert stage.extractor.read == [long]
 
 
@@ -613,13 +616,11 @@ def test_one_fact_of_two_batches_is_one_record() -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_a_conversation_of_ten_thousand_messages_is_remembered_in_order() -> (
-    None
-):
+def test_a_long_conversation_is_remembered_in_order() -> None:
     stage = Stage()
-    said = [f"word{i}" for i in range(10_000)]
+    said = [f"word{i}" for i in range(LONGEST)]
     outcomes = stage.take_all(a_conversation(*said))
-    assert sum(outcome.messages for outcome in outcomes) == 10_000
+    assert sum(outcome.messages for outcome in outcomes) == LONGEST
     assert stage.extractor.read == said
     assert stage.contents() == [f"u-42: {text}" for text in said]
     second = stage.extractor.batches[1]
@@ -664,7 +665,7 @@ def test_a_long_conversation_is_sent_to_the_writer_in_messages_that_a_queue_take
         for content in stage.contents()
         for word in content.removeprefix("u-42: ").split()
     }
-    assert found == set(words.split())
+    assert found - {"[…]"} == set(words.split())
 
 
 def test_a_fact_over_a_messages_size_takes_the_claim_check_and_comes_back() -> (

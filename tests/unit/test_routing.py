@@ -19,7 +19,7 @@ from tests.support.usecase_drivers import run_search
 from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
-from varve.domain.record import MemoryType, Record
+from varve.domain.record import MemoryType, Record, Store
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import parse_search_request
 from varve.domain.search.ranking import (
@@ -90,7 +90,7 @@ def test_time_words_set_the_window_and_the_grain(
         until,
         asked,
     )
-    assert way.lanes == tuple(Grain)
+    assert way.lanes == (*Grain, Store.NOTES)
     assert way.understood is not None
     assert way.understood.phrase in text
     assert way.understood.phrase not in way.text
@@ -157,7 +157,7 @@ def test_a_question_without_time_words_has_no_window() -> None:
         None,
     )
     assert (way.lanes, way.text, way.age_days) == (
-        tuple(Grain),
+        (*Grain, Store.NOTES),
         "where does Dana live?",
         None,
     )

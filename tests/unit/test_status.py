@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.builders import ACME, an_operation
 from tests.support.traffic import Simulation
-from varve.cli.reading import format_status
+from varve.cli.standing import format_status
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope

@@ -13,6 +13,7 @@ from varve import Memory
 from varve.cli import main
 from varve.domain.errors import Rejected
 from varve.integrations.mcp_tools import Tools
+from varve.messages.told import read_told
 
 NOW = datetime(2026, 3, 9, 10, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
@@ -201,3 +202,52 @@ def test_the_mcp_tool_corrects_only_its_users_records(memory: Memory) -> None:
     assert other["error"]["field"] == "id"
     own = Tools(memory, "u-42").answer("correct", wanted)
     assert own["stored"]["messages"] == 1
+
+
+def tell(memory: Memory, **event: Any) -> int:
+    """Send an event to IngestFunction's use case; return how many messages are new."""
+    given = {"workspaceId": "default", "agentId": "default", **event}
+    [conversation] = read_told(given, LATER)
+    stored = memory.ingest(conversation).stored
+    assert stored is not None
+    return stored.messages
+
+
+def test_4_events_of_ingest_remember_and_correct_once(memory: Memory) -> None:
+    remembered = {
+        "type": "remember",
+        "text": "my flight is LH1173",
+        "userId": "u-42",
+    }
+    assert [tell(memory, **remembered) for _ in range(2)] == [1, 0]
+    assert "LH1173" in first(memory, "which flight do I have?")
+    corrected = {
+        "type": "correct",
+        "id": find_turn(memory),
+        "text": "I live in Porto.",
+        "userId": "u-42",
+        "name": "Dana",
+    }
+    assert [tell(memory, **corrected) for _ in range(2)] == [1, 0]
+    assert "Porto" in first(memory, "where does Dana live?")
+    block = memory.context("Where do I live?", user_id="u-42", now=LATER).text
+    assert "Porto" in block
+    assert "Lisbon" not in block
+    assert "Porto" in str(memory.profile(user_id="u-42", now=LATER))
+
+
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [
+        ({"type": "correct", "id": "summary-1", "text": "x"}, "id"),
+        ({"type": "correct", "text": "x"}, "id"),
+        ({"type": "remember", "text": " "}, "text"),
+        ({"type": "remember", "text": "x", "when": "now"}, "when"),
+    ],
+)
+def test_an_event_of_a_wrong_form_is_refused_by_name(
+    event: dict[str, Any], field: str
+) -> None:
+    given = {"workspaceId": "default", "agentId": "default", **event}
+    with pytest.raises(Rejected, match=field):
+        read_told(given, NOW)

@@ -744,14 +744,18 @@ def test_search_reads_memory_and_writes_costs_and_questions_alone(
         (
             "ForgetFunction",
             "s3:PutObject",
-            "payloads timeline ledger audit costs grants searches",
+            "payloads timeline notes ledger audit costs grants searches",
         ),
-        ("ForgetFunction", "s3:DeleteObject", "payloads timeline ledger"),
+        (
+            "ForgetFunction",
+            "s3:DeleteObject",
+            "payloads timeline ledger notes",
+        ),
         (
             "SearchFunction",
             "s3:GetObject",
-            "vectordb graphs timeline ledger workspaces grants costs costs/- searches"
-            " audit/*/tombstones",
+            "vectordb graphs profiles timeline ledger workspaces grants costs costs/-"
+            " searches audit/*/tombstones",
         ),
         (
             "McpFunction",
@@ -983,14 +987,20 @@ def test_the_dashboard_shows_existing_resources_and_emitted_metrics(
     resources = stack["Resources"]
     for namespace, name, dimension, value in _metrics(stack):
         if namespace == "Varve":
+            # `counts.count_all` adds the counts that a use case's outcome names.
             sources = [
                 ROOT / "functions" / value / "app.py",
-                ROOT / "functions" / "telemetry.py",
+                ROOT / "functions" / "counts.py",
                 ROOT / "functions" / "costs.py",
+                ROOT / "shared" / "varve" / "usecases" / f"{value}.py",
             ]
-            emitted = re.compile(rf'add_metric\(\s*"{name}"')
+            emitted = re.compile(
+                rf'add_metric\(\s*"{name}"|"{name}": self\.|"{name}": of'
+            )
             assert any(
-                emitted.search(each.read_text("utf-8")) for each in sources
+                emitted.search(each.read_text("utf-8"))
+                for each in sources
+                if each.exists()
             ), name
             assert dimension == "service"
         else:

@@ -112,7 +112,7 @@ def test_a_conversation_that_comes_twice_in_one_call_finds_what_came_first(
     assert driver_of(together).records.made == [first + second, third]
 
 
-def test_a_call_with_many_conversations_commits_them_a_hundred_at_a_time(
+def test_a_call_with_many_conversations_shares_commits_among_many(
     tmp_path: Path,
 ) -> None:
     memory = opened(tmp_path, wrap_records=Commits)

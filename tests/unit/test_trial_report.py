@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from varve import Memory
+from tests.support.model_server import ModelServer, Request, prompt
+from varve import Memory, Misconfigured
 from varve.cli.evaluation import add_eval, evaluate
-from varve.domain.experience.trial import Judged, Scenario, parse_scenarios
-from varve.domain.experience.trial_report import compare, shuffle_rounds
+from varve.domain.trial.report import compare, shuffle_rounds
+from varve.domain.trial.rounds import Judged, Scenario, parse_scenarios
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 
@@ -103,3 +104,35 @@ def test_a_round_that_names_an_earlier_one_stays_behind_those_before_it() -> (
         said = [one.situation for one in shuffle_rounds(scenario, seed).rounds]
         place = said.index("it failed again")
         assert {"first", "second"} <= set(said[:place])
+
+
+def test_a_model_decides_for_every_memory_in_the_same_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rounds = [
+        {"type": "LEARN", "situation": f"host {n} is slow", "truth": truth}
+        for n, truth in enumerate(("pool", "disk", "disk"))
+    ]
+    scenario = {"name": "n", "candidates": ["pool", "disk"], "rounds": rounds}
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(scenario))
+
+    def answer(request: Request) -> dict[str, str]:
+        known = prompt(request).partition("<memory>\n")[2]
+        return {"choice": "Disk " if "disk" in known else "pool"}
+
+    words = ("experience", "--scenarios", str(path), "--shuffles", "1")
+    options = parse(*words, "--reasoner", "model")
+    options.json = True
+    with ModelServer(answer) as server:
+        given = {"VARVE_LLM": "openai:test", **server.environment}
+        evaluate(options, Memory.open(tmp_path / "m", environment=given))
+        assert len(server.chats) == 6 * len(rounds)
+        systems = {one.body["messages"][0]["content"] for one in server.chats}
+    assert len(systems) == 1
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["reasoner"] == "model"
+    assert (printed["none"]["right"], printed["flat"]["right"]) == (1, 2)
+    unset = Memory.open(tmp_path / "m", environment={})
+    with pytest.raises(Misconfigured, match="VARVE_LLM"):
+        evaluate(options, unset)

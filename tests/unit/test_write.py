@@ -197,6 +197,27 @@ def test_a_batch_is_one_commit_for_each_store() -> None:
     assert writer.graph.commits == [3]
 
 
+def test_a_batch_puts_each_users_profile_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    writer = Writer()
+    put: list[str] = []
+    put_if = writer.objects.put_if
+
+    def count(key: str, data: bytes, etag: str | None) -> bool:
+        put.append(key)
+        return put_if(key, data, etag)
+
+    monkeypatch.setattr(writer.objects, "put_if", count)
+    batch = [
+        writer.send_profile(an_entry(f"city {day}", day, user))
+        for day in range(3)
+        for user in ("u-42", "u-7")
+    ]
+    assert writer.write(*batch).attributes == 6
+    assert len([key for key in put if key.startswith("profiles/")]) == 2
+
+
 def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times() -> (
     None
 ):

@@ -18,6 +18,7 @@ _OPERATOR_ERRORS = frozenset(
         "ResourceNotFoundException",
         "SignatureDoesNotMatch",
         "UnrecognizedClientException",
+        "ValidationError",  # CloudFormation: there is no such stack
     }
 )
 """Errors that the operator must correct: missing rights and wrong names."""

@@ -10,7 +10,6 @@ from varve.ports.queues import DeadLetterBox, Letter
 from varve.usecases.dead_letters import describe_letter
 from varve.wiring.sessions import Sessions
 
-QUEUES = ("ingest", "write", "summary")
 Act = Callable[[DeadLetterBox, list[str]], list[str]]
 
 
@@ -39,7 +38,7 @@ class Administration:
 
     @property
     def queues(self) -> tuple[str, ...]:
-        """The configured queues, of `QUEUES`; none if the process works without a queue."""
+        """The names of the configured queues; none if the process works without a queue."""
         return tuple(self._sessions.dead_letter_boxes)
 
     def dead_letters(self, queue: str | None = None) -> list[dict[str, Any]]:

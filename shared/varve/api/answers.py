@@ -148,12 +148,20 @@ class AnswerBook:
         return verdict
 
     def analogous(
-        self, task_type: str, question: str, k: int = 5
+        self,
+        task_type: str,
+        question: str,
+        k: int = 5,
+        *,
+        regime: Mapping[str, Any] | None = None,
     ) -> list[tuple[PriorAnswer, float]]:
-        """Return answers to similar questions across subjects, with their cosines."""
+        """Return answers to similar questions across subjects, with their cosines.
+
+        The cosines of answers found under another `regime` count half.
+        """
         with self._open() as session:
             found = usecases.find_analogous_answers(
-                session, task_type, question, k
+                session, task_type, question, k, regime
             )
         self._count_reads([answer.id for answer, _ in found])
         return found
@@ -203,7 +211,8 @@ class AnswerBook:
         )
         if not verdict.rerun and verdict.prior:
             return Researched(verdict.prior, True, verdict.reason)
-        hints = [answer for answer, _ in self.analogous(task_type, question)]
+        alike = self.analogous(task_type, question, regime=regime)
+        hints = [answer for answer, _ in alike]
         return self._keep_result(step, verdict, research(hints), now)
 
     def _keep_result(

@@ -3,18 +3,23 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from varve.api.memory import Memory
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
+from varve.domain.notes import Note, NoteVersion
 from varve.domain.search.query import MemoryTypeName
 from varve.domain.usage import ModelUsage
 from varve.usecases.sharing import Shares
 from varve.wiring.sessions import Now
+
+if TYPE_CHECKING:
+    from varve.usecases.search_notes import FoundNote
 
 MAX_THREADS = 8
 """Calls of one memory that run at the same time; later ones wait in order."""
@@ -32,7 +37,12 @@ def run_in_thread(
     async def call(
         memory: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        return await memory.run(lambda one: method(one, *args, **kwargs))
+        def verb(one: Memory) -> R:
+            # A connected memory has its own.
+            own: Callable[P, R] = getattr(one, method.__name__)
+            return own(*args, **kwargs)
+
+        return await memory.run(verb)
 
     return call
 
@@ -76,6 +86,21 @@ class AsyncMemory:
         )
         return cls(await asyncio.to_thread(opening))
 
+    @classmethod
+    async def connect(
+        cls,
+        stack: str,
+        *,
+        workspace: str = "default",
+        agent: str = "default",
+        now: Now = None,
+    ) -> "AsyncMemory":
+        """Connect to the memory of a deployed stack; parameters and errors as `Memory.connect`."""
+        connecting = partial(
+            Memory.connect, stack, workspace=workspace, agent=agent, now=now
+        )
+        return cls(await asyncio.to_thread(connecting))
+
     ingest = run_in_thread(Memory.ingest)
     search = run_in_thread(Memory.search)
     answer = run_in_thread(Memory.answer)
@@ -94,8 +119,10 @@ class AsyncMemory:
     summarize = run_in_thread(Memory.summarize)
     cleanup = run_in_thread(Memory.cleanup)
     evaluate_retrieval = run_in_thread(Memory.evaluate_retrieval)
+    tune_retrieval = run_in_thread(Memory.tune_retrieval)
     forget = run_in_thread(Memory.forget)
     propose_forget = run_in_thread(Memory.propose_forget)
+    review = run_in_thread(Memory.review)
     forget_proposals = run_in_thread(Memory.forget_proposals)
     discard_proposal = run_in_thread(Memory.discard_proposal)
     config = run_in_thread(Memory.config)
@@ -132,6 +159,11 @@ class AsyncMemory:
         """The grants by which other agents read parts of this memory."""
         return AsyncShare(self)
 
+    @property
+    def notes(self) -> "AsyncNotes":
+        """Small versioned texts at paths, which a search finds as records of type `note`."""
+        return AsyncNotes(self)
+
     async def run(self, verb: Callable[[Memory], R]) -> R:
         """Run any verb of the memory in a thread: `run(lambda m: m.graph.entity("Dana"))`.
 
@@ -142,7 +174,7 @@ class AsyncMemory:
 
     async def close(self) -> None:
         """Wait for the calls that run, write the counted reads, and end the threads."""
-        await self.run(Memory.close)
+        await self.run(lambda one: one.close())
         await asyncio.to_thread(self._threads.shutdown)
 
     async def __aenter__(self) -> Self:
@@ -182,3 +214,93 @@ class AsyncShare:
     async def list(self) -> Shares:
         """Return the grants that this agent made and received."""
         return await self._memory.run(lambda one: one.share.list())
+
+
+class AsyncNotes:
+    """`Notes` with every method awaited; parameters and errors are the same."""
+
+    def __init__(self, memory: AsyncMemory) -> None:
+        self._memory = memory
+
+    async def get(
+        self, path: str, *, user_id: str | None = None
+    ) -> Note | None:
+        """Return the note as last put, or None; see `Notes.get`."""
+        return await self._memory.run(
+            lambda one: one.notes.get(path, user_id=user_id)
+        )
+
+    async def put(
+        self,
+        path: str,
+        content: str,
+        *,
+        version: str | None = None,
+        overwrite: bool = False,
+        user_id: str | None = None,
+        now: datetime | None = None,
+    ) -> Note:
+        """Create a note, or replace one of its versions; see `Notes.put`."""
+        return await self._memory.run(
+            lambda one: one.notes.put(
+                path,
+                content,
+                version=version,
+                overwrite=overwrite,
+                user_id=user_id,
+                now=now,
+            )
+        )
+
+    async def list(
+        self, prefix: str = "", *, user_id: str | None = None
+    ) -> list[Note]:
+        """Return the notes whose paths begin with the prefix; see `Notes.list`."""
+        return await self._memory.run(
+            lambda one: one.notes.list(prefix, user_id=user_id)
+        )
+
+    async def paths(
+        self, prefix: str = "", *, user_id: str | None = None
+    ) -> tuple[str, ...]:
+        """Return the paths that begin with the prefix; see `Notes.paths`."""
+        return await self._memory.run(
+            lambda one: one.notes.paths(prefix, user_id=user_id)
+        )
+
+    async def search(
+        self,
+        query: str,
+        prefix: str = "",
+        *,
+        user_id: str | None = None,
+        max_results: int = 10,
+    ) -> "tuple[FoundNote, ...]":
+        """Return the notes that bear on the query, best first; see `Notes.search`."""
+        return await self._memory.run(
+            lambda one: one.notes.search(
+                query, prefix, user_id=user_id, max_results=max_results
+            )
+        )
+
+    async def delete(
+        self,
+        path: str,
+        *,
+        version: str | None = None,
+        user_id: str | None = None,
+    ) -> bool:
+        """Delete a note with its versions; see `Notes.delete`."""
+        return await self._memory.run(
+            lambda one: one.notes.delete(
+                path, version=version, user_id=user_id
+            )
+        )
+
+    async def versions(
+        self, path: str, *, user_id: str | None = None
+    ) -> tuple[NoteVersion, ...]:
+        """Return the last versions, the oldest first; see `Notes.versions`."""
+        return await self._memory.run(
+            lambda one: one.notes.versions(path, user_id=user_id)
+        )

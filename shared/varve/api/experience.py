@@ -1,5 +1,6 @@
 """One agent's experience, as a program uses it."""
 
+import atexit
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,6 +14,7 @@ from varve.api.outcomes import OutcomeRecorder
 from varve.api.research import ResearchNotes
 from varve.domain.calendar import iso
 from varve.domain.errors import VarveError
+from varve.domain.experience.block import KNOWN_FROM, build_experience_block
 from varve.domain.experience.history import PastEpisode
 from varve.domain.experience.recall import Recollection
 from varve.domain.identity import Scope
@@ -39,11 +41,11 @@ class Experience(OutcomeRecorder):
         self.scope = scope
         self._reads: Counter[str] = Counter()
         self._lock = Lock()
-        self.lessons = LessonBook(sessions, scope)
+        self.lessons = LessonBook(sessions, scope, self.flush)
         self.answers = AnswerBook(
             sessions, scope, self.count_reads, self.flush
         )
-        self.research = ResearchNotes(sessions, scope)
+        self.research = ResearchNotes(sessions, scope, self.flush)
 
     def episodes(self, *, limit: int | None = None) -> list[dict[str, Any]]:
         """Return the episodes, the newest first, as JSON values."""
@@ -65,12 +67,13 @@ class Experience(OutcomeRecorder):
         state: str | None = None,
         user: str | None = None,
         limit: int = 8,
+        regime: Mapping[str, str] | None = None,
     ) -> "Recall":
         """Return episodes with their outcomes and lessons that bear on a situation.
 
-        Raises Rejected: the situation has no words.
+        Episodes of another `regime` count half. Raises Rejected: the situation has no words.
         """
-        request = RecallRequest(situation, state, user, limit)
+        request = RecallRequest(situation, state, user, limit, regime)
         with self._open() as session:
             outcome = usecases.recall(session, request)
         self.count_reads([item.id for item in outcome.found.items])
@@ -87,8 +90,13 @@ class Experience(OutcomeRecorder):
         }
 
     def count_reads(self, ids: Sequence[str]) -> None:
-        """Count reads in process; every fiftieth writes one row for all of them."""
+        """Count reads in process; every fiftieth writes one row for all of them.
+
+        The rest is written with the next write of experience, or when the process ends.
+        """
         with self._lock:
+            if ids and not self._reads:
+                atexit.register(self.flush)
             self._reads.update(ids)
             is_full = self._reads.total() >= READS_PER_WRITE
         if is_full:
@@ -99,6 +107,7 @@ class Experience(OutcomeRecorder):
         with self._lock:
             reads = dict(self._reads)
             self._reads.clear()
+            atexit.unregister(self.flush)
         if not reads:
             return
         try:
@@ -133,6 +142,7 @@ class Recall:
     def __init__(
         self, found: Recollection, chains: Mapping[str, Sequence[str]]
     ) -> None:
+        self._found = found
         self.items = found.items
         self.familiarity = found.familiarity
         self.chains = chains
@@ -142,13 +152,27 @@ class Recall:
         """The ids of all items."""
         return [item.id for item in self.items]
 
+    @property
+    def known(self) -> bool:
+        """Whether an answer known already is likelier than a new one."""
+        return self.familiarity >= KNOWN_FROM
+
+    @property
+    def block(self) -> str:
+        """The `<experience>` block for a prompt, at most 300 tokens; empty without a past."""
+        return build_experience_block(self._found)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
         items = [
             asdict(item) | {"chain": list(self.chains.get(item.id, ()))}
             for item in self.items
         ]
-        return {"familiarity": round(self.familiarity, 4), "items": items}
+        return {
+            "familiarity": round(self.familiarity, 4),
+            "items": items,
+            "block": self.block,
+        }
 
 
 def episode_as_json(one: PastEpisode) -> dict[str, Any]:
@@ -164,6 +188,7 @@ def episode_as_json(one: PastEpisode) -> dict[str, Any]:
         "state": episode.state,
         "cut": episode.why,
         "situation": episode.situation,
+        "summary": episode.summary,
         "subject": episode.subject,
         "taskType": episode.task_type,
         "outcome": str(one.outcome),

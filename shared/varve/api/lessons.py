@@ -1,6 +1,6 @@
 """One agent's lessons, as a program uses them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,8 +17,14 @@ from varve.wiring.sessions import Sessions
 class LessonBook:
     """One agent's lessons."""
 
-    def __init__(self, sessions: Sessions, scope: Scope) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        scope: Scope,
+        flush_reads: Callable[[], None],
+    ) -> None:
         self._sessions = sessions
+        self._flush_reads = flush_reads
         self.scope = scope
 
     def all(self) -> list[Lesson]:
@@ -59,6 +65,7 @@ class LessonBook:
 
         Return its id. Raises Rejected: it is vague, or its evidence does not exist.
         """
+        self._flush_reads()
         with self._open(now) as session:
             return usecases.add_lesson(session, proposal)
 
@@ -66,6 +73,7 @@ class LessonBook:
         self, id_: str, *, reason: str = "", now: datetime | None = None
     ) -> None:
         """Stop offering a lesson; all its versions stay. Raises Rejected: no such lesson."""
+        self._flush_reads()
         with self._open(now) as session:
             usecases.retire_lesson(session, id_, reason)
 
@@ -76,6 +84,7 @@ class LessonBook:
 
         It also writes lessons generalized so far, so that they outlive their episodes.
         """
+        self._flush_reads()
         with self._open(now) as session:
             return usecases.curate_lessons(session, apply=apply)
 

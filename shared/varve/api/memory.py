@@ -12,15 +12,19 @@ from varve.api.ingested import Ingested
 from varve.api.outcomes import OutcomeRecorder
 from varve.api.records import (
     Moment,
-    RecordVerbs,
-    as_json_time,
+    as_json_times,
     without_missing,
 )
-from varve.domain.context import ContextBlock, parse_context_request
+from varve.api.statements import StatementVerbs
+from varve.domain.context import (
+    ContextBlock,
+    ContextRequest,
+    parse_context_request,
+)
 from varve.domain.conversation import Conversation
-from varve.domain.evaluation import Figures, LabelledQuestion
 from varve.domain.identity import Scope
 from varve.domain.metadata import Scalar
+from varve.domain.record import MemoryType
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import (
     GrainName,
@@ -31,13 +35,14 @@ from varve.domain.search.query import (
 from varve.usecases.ingest import ingest, parse_conversations
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
-from varve.wiring.sessions import Now, Sessions
+from varve.wiring.sessions import Now, Sessions, read_clock
 
 if TYPE_CHECKING:
     from varve.api.experience import Experience, Recall
+    from varve.api.notes import Notes
 
 
-class Memory(RecordVerbs, OutcomeRecorder):
+class Memory(StatementVerbs, OutcomeRecorder):
     """One agent's memory in a directory or an S3 prefix.
 
     >>> memory = Memory.open("./memory", workspace="acme", agent="support")
@@ -65,6 +70,31 @@ class Memory(RecordVerbs, OutcomeRecorder):
         """
         sessions = Sessions.from_environment(store, now, environment)
         return cls(sessions, Scope(workspace, agent))
+
+    @classmethod
+    def connect(
+        cls,
+        stack: str,
+        *,
+        workspace: str = "default",
+        agent: str = "default",
+        now: Now = None,
+    ) -> "Memory":
+        """Connect to the memory of a deployed stack by invoking its functions.
+
+        `stack` is the CloudFormation stack's name or ARN. The process needs no right on
+        the data: docs/deploy.md has the policy. `ingest`, `save_context`, `remember`,
+        `correct`, `search`, `get`, `context`, `load_context`, `record_outcome`, `forget`
+        and `delete` by ids, user or conversation work; other verbs raise Rejected. `now`
+        is the clock of what is told; the functions have their own.
+        Raises Misconfigured: there is no such stack, or it is not Varve's; Rejected:
+        workspace or agent is not a valid id; Retryable.
+        """
+        from varve.api.connected import ConnectedMemory
+        from varve.wiring.stack import find_functions
+
+        scope = Scope(workspace, agent)
+        return ConnectedMemory(find_functions(stack), scope, read_clock(now))
 
     @property
     def is_directory(self) -> bool:
@@ -130,10 +160,9 @@ class Memory(RecordVerbs, OutcomeRecorder):
         searched only if it is named. Results must mention what `about` names, by any of
         its names or a first name that is unambiguous, one of `people` and one of
         `topics`. `where` has entries that the metadata of a fact or turn must have.
-        `agents` are others of the workspace: what they granted to this agent is ranked
-        together with its own memory. A corrected statement leaves an answer about the
-        present that has the correction, unless `include_superseded` is set. `explain` adds
-        each signal's share of the score.
+        `agents` are others of the workspace; their granted memories are ranked with this
+        agent's own. `include_superseded` keeps corrected statements in an answer about
+        the present. `explain` adds each signal's share of the score.
         Raises Rejected: names the argument; Misconfigured, Retryable.
         """
         given = {
@@ -141,9 +170,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
             "grain": grain,
             "minimum_days_ago": minimum_days_ago,
             "maximum_days_ago": maximum_days_ago,
-            "since": as_json_time(since),
-            "until": as_json_time(until),
-            "as_of": as_json_time(as_of),
+            **as_json_times(since=since, until=until, as_of=as_of),
             "max_results": max_results,
             "max_tokens": max_tokens,
             "user_id": user_id,
@@ -157,9 +184,8 @@ class Memory(RecordVerbs, OutcomeRecorder):
             "agents": agents,
             "explain": explain,
         }
-        return self.answer(
-            parse_search_request(without_missing(given)), now=now
-        )
+        request = parse_search_request(without_missing(given))
+        return self.answer(request, now=now)
 
     def answer(
         self, request: SearchRequest, *, now: datetime | None = None
@@ -168,7 +194,15 @@ class Memory(RecordVerbs, OutcomeRecorder):
         from varve.usecases.search import search
 
         with self._open(now) as session:
-            return search(session, request)
+            found = search(session, request)
+        read = [
+            one.id
+            for one in found.results
+            if one.memory_type == MemoryType.PRIOR_ANSWER
+        ]
+        if read:
+            self.experience.count_reads(read)
+        return found
 
     def context(
         self,
@@ -189,8 +223,6 @@ class Memory(RecordVerbs, OutcomeRecorder):
         With `user_id` only that user's memory enters, and the user's profile always does.
         Raises Rejected: names the argument; Misconfigured, Retryable.
         """
-        from varve.usecases.context import context
-
         given = {
             "prompt": prompt,
             "max_tokens": max_tokens,
@@ -200,6 +232,13 @@ class Memory(RecordVerbs, OutcomeRecorder):
             "agents": agents,
         }
         request = parse_context_request(without_missing(given))
+        return self._build_context(request, now)
+
+    def _build_context(
+        self, request: ContextRequest, now: datetime | None
+    ) -> ContextBlock:
+        from varve.usecases.context import context
+
         with self._open(now) as session:
             return context(session, request)
 
@@ -215,11 +254,15 @@ class Memory(RecordVerbs, OutcomeRecorder):
         It is the context of the last words, of the user or in a conversation that goes
         on. Raises as `context`.
         """
-        from varve.usecases.records import read_last_words
+        from varve.usecases.tools import load_context
 
+        given = {
+            "user_id": user_id,
+            "conversation_id": conversation_id,
+            "max_tokens": max_tokens,
+        }
         with self._open() as session:
-            words = read_last_words(session, user_id, conversation_id)
-        return self.context(words, user_id=user_id, max_tokens=max_tokens)
+            return load_context(session, without_missing(given))
 
     def save_context(
         self,
@@ -236,86 +279,6 @@ class Memory(RecordVerbs, OutcomeRecorder):
         return self.ingest(
             said if user_id is None else {**said, "userId": user_id}
         )
-
-    def evaluate_retrieval(
-        self,
-        questions: Sequence[LabelledQuestion],
-        *,
-        now: datetime | None = None,
-    ) -> dict[str, Figures]:
-        """Ask questions with known answers; return mean figures by memory type.
-
-        `withoutSummaries` searches facts and turns alone. Raises Misconfigured, Retryable.
-        """
-        from varve.usecases.evaluate import evaluate_retrieval
-
-        with self._open(now) as session:
-            return evaluate_retrieval(session, questions)
-
-    def profile(
-        self, *, user_id: str | None = None, now: datetime | None = None
-    ) -> dict[str, Any]:
-        """Return a user's attributes and their history, as JSON values.
-
-        Without an id: those of messages without a user.
-        """
-        from varve.usecases.profile import read_profile
-
-        with self._open(now) as session:
-            return read_profile(session, user_id)
-
-    def set_profile(
-        self,
-        key: str,
-        value: str,
-        *,
-        user_id: str | None = None,
-        now: datetime | None = None,
-    ) -> None:
-        """Set an attribute or add to a list; an empty value ends its values.
-
-        Raises Rejected: names the field.
-        """
-        from varve.usecases.local import catch_up
-        from varve.usecases.profile import set_attribute
-
-        with self._open(now) as session:
-            set_attribute(session, key, value, user_id)
-            catch_up(session)
-
-    def remember(
-        self,
-        text: str,
-        *,
-        user_id: str | None = None,
-        at: datetime | None = None,
-        now: datetime | None = None,
-    ) -> "Ingested":
-        """Take in one statement as a separate message, said `at` or now.
-
-        The same statement on the same day is one. Raises Rejected: names the field.
-        """
-        from varve.usecases.local import catch_up
-        from varve.usecases.tell import remember
-
-        with self._open(now) as session:
-            accepted = remember(session, text, user_id=user_id, at=at)
-            return Ingested(accepted, catch_up(session))
-
-    def correct(
-        self, record_id: str, text: str, *, now: datetime | None = None
-    ) -> "Ingested":
-        """Say what holds instead of a fact or turn; history keeps both.
-
-        Search and context answer with the correction from then on. Correcting again in
-        the same words changes nothing. Raises Rejected: there is no such fact or turn.
-        """
-        from varve.usecases.local import catch_up
-        from varve.usecases.tell import correct
-
-        with self._open(now) as session:
-            accepted = correct(session, record_id, text)
-            return Ingested(accepted, catch_up(session))
 
     def summarize(
         self,
@@ -368,6 +331,13 @@ class Memory(RecordVerbs, OutcomeRecorder):
 
         return Experience(self.sessions, self.scope)
 
+    @cached_property
+    def notes(self) -> "Notes":
+        """Small versioned texts at paths, which a search finds as records of type `note`."""
+        from varve.api.notes import Notes
+
+        return Notes(self.sessions, self.scope)
+
     def recall_experience(
         self,
         situation: str,
@@ -375,10 +345,11 @@ class Memory(RecordVerbs, OutcomeRecorder):
         state: str | None = None,
         user: str | None = None,
         limit: int = 8,
+        regime: Mapping[str, str] | None = None,
     ) -> "Recall":
         """Return the experience that bears on a situation (`Experience.recall`)."""
         return self.experience.recall(
-            situation, state=state, user=user, limit=limit
+            situation, state=state, user=user, limit=limit, regime=regime
         )
 
     def close(self) -> None:

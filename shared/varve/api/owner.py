@@ -18,14 +18,20 @@ if TYPE_CHECKING:
     from varve.domain.costs import Costs
     from varve.domain.diagnosis import Diagnosis
     from varve.domain.monthly_report import MonthlyReport
+    from varve.domain.review import Review
 
 
 class OwnerVerbs:
     """Erasure, configuration, transfer and status of one agent's memory."""
 
     def __init__(self, sessions: Sessions, scope: Scope) -> None:
-        self.sessions = sessions
+        self._sessions = sessions
         self.scope = scope
+
+    @property
+    def sessions(self) -> Sessions:
+        """Opens sessions on the store. Raises Rejected: the memory has no store of its own."""
+        return self._sessions
 
     @property
     def usage(self) -> ModelUsage:
@@ -97,6 +103,24 @@ class OwnerVerbs:
 
         with self.sessions.open(self.scope) as session:
             return propose_forget(session, query, user_id).to_dict()
+
+    def review(
+        self,
+        *,
+        days: int = 90,
+        most: int = 50,
+        user_id: str | None = None,
+    ) -> "Review":
+        """Return statements that hold and that a person should look at, oldest first.
+
+        Nothing has confirmed them for `days` days, and a later statement or the graph
+        contradicts them. Requests to forget that users made in conversations become
+        proposals, which `forget(proposal=…)` confirms. Raises Rejected: names the field.
+        """
+        from varve.usecases.review import review
+
+        with self._open_owner() as session:
+            return review(session, days=days, most=most, user_id=user_id)
 
     def forget_proposals(self) -> list[dict[str, Any]]:
         """Return the proposals to forget that wait, oldest first, as JSON values."""
@@ -215,12 +239,17 @@ class OwnerVerbs:
         with self._open_owner() as session:
             check_store(session)
 
-    def status(self) -> dict[str, Any]:
-        """Return what memory holds and which periods wait, as JSON values."""
+    def status(
+        self, *, people: bool = False, topics: bool = False
+    ) -> dict[str, Any]:
+        """Return what memory holds and which periods wait, as JSON values.
+
+        `people` and `topics` add who and what occurs, for the filters of a search.
+        """
         from varve.usecases.status import status
 
         with self._open_owner() as session:
-            return status(session)
+            return status(session, people=people, topics=topics)
 
     def agents(self) -> list[dict[str, Any]]:
         """Return the workspace's agents with records, users, newest event and size."""

@@ -66,8 +66,7 @@ class RecordVerbs(OwnerVerbs):
             "memory_types": memory_types,
             "user_id": user_id,
             "conversation_id": conversation_id,
-            "since": as_json_time(since),
-            "until": as_json_time(until),
+            **as_json_times(since=since, until=until),
             "where": where,
         }
         given = without_missing(filters)
@@ -137,8 +136,7 @@ class RecordVerbs(OwnerVerbs):
             "memory_types": memory_types,
             "user_id": user_id,
             "conversation_id": conversation_id,
-            "since": as_json_time(since),
-            "until": as_json_time(until),
+            **as_json_times(since=since, until=until),
             "where": where,
             "limit": limit,
             "after": after,
@@ -148,8 +146,12 @@ class RecordVerbs(OwnerVerbs):
             return list_records(session, request)
 
 
-def as_json_time(moment: Moment | None) -> str | None:
-    """Return dates and times as the contract writes them."""
+def as_json_times(**moments: Moment | None) -> dict[str, str | None]:
+    """Return dates and times as the contract writes them, by the argument's name."""
+    return {name: _as_json_time(moment) for name, moment in moments.items()}
+
+
+def _as_json_time(moment: Moment | None) -> str | None:
     return moment.isoformat() if isinstance(moment, date) else moment
 
 

@@ -1,11 +1,12 @@
 """One agent's research logs, as a program uses them."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 from varve.domain.experience.research import ResearchFinding, ResearchLog
 from varve.domain.identity import Scope
 from varve.usecases.experience import research as usecases
-from varve.usecases.experience.research import Note
+from varve.usecases.experience.research import LogEntry
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
 
@@ -13,8 +14,14 @@ from varve.wiring.sessions import Sessions
 class ResearchNotes:
     """Logs by name: facts, questions, search queries, visited sources."""
 
-    def __init__(self, sessions: Sessions, scope: Scope) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        scope: Scope,
+        flush_reads: Callable[[], None],
+    ) -> None:
         self._sessions = sessions
+        self._flush_reads = flush_reads
         self.scope = scope
 
     def log(self, name: str) -> ResearchLog:
@@ -40,9 +47,10 @@ class ResearchNotes:
         oldest give way. Raises Rejected: no such
         component, or no words.
         """
-        note = Note(
+        note = LogEntry(
             name, component, text, source, conversation_id, user_id, most
         )
+        self._flush_reads()
         with self._open(now) as session:
             return usecases.add_note(session, note)
 
@@ -55,6 +63,7 @@ class ResearchNotes:
         now: datetime | None = None,
     ) -> ResearchFinding:
         """Answer a question of the log. Raises Rejected: the log has no such question."""
+        self._flush_reads()
         with self._open(now) as session:
             return usecases.answer_question(session, name, question, answer)
 

@@ -21,11 +21,14 @@ from varve.cli.lessons import add_lessons
 from varve.cli.look import add_look
 from varve.cli.maintenance import add_cleanup, add_config, add_summarize
 from varve.cli.mcp import add_mcp
+from varve.cli.notes import add_note
 from varve.cli.operations import add_dlq
 from varve.cli.prompt import add_context, add_profile
 from varve.cli.reading import add_search, add_show
 from varve.cli.report import add_report
+from varve.cli.review import add_review
 from varve.cli.sharing import add_share
+from varve.cli.standing import add_status
 from varve.cli.telling import add_correct, add_remember
 from varve.cli.tool_schema import add_tool_schema
 from varve.cli.transfer import add_export, add_import, add_reembed
@@ -55,7 +58,7 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     (
         "status",
         "show how much memory holds, and the periods that are due or failed",
-        None,
+        add_status,
     ),
     (
         "look",
@@ -107,6 +110,12 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("import", "add an exported memory to an agent's memory", add_import),
     ("remember", "remember one statement", add_remember),
     ("correct", "say what holds instead of a fact or turn", add_correct),
+    ("note", "put, show, list or delete notes, texts at paths", add_note),
+    (
+        "review",
+        "list statements to confirm, correct or erase",
+        add_review,
+    ),
     ("share", "let other agents read parts of this agent's memory", add_share),
     (
         "completion",

@@ -14,7 +14,8 @@ from varve.cli.look import serve_pages
 from varve.cli.opening import OpenedMemories
 from varve.cli.output import ask_person, print_result
 from varve.cli.progress import show_progress
-from varve.cli.reading import format_results, format_status
+from varve.cli.reading import format_results
+from varve.cli.standing import format_status
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.importers.items import ImportOptions

@@ -3,35 +3,40 @@
 import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from varve.api.memory import Memory
 from varve.cli.output import format_count, print_result
-from varve.domain.errors import Rejected, prefix_field
+from varve.domain.errors import Misconfigured, Rejected, prefix_field
 from varve.domain.evaluation import parse_questions
 from varve.domain.experience.alike import Embed, EmbedWords
-from varve.domain.experience.baselines import (
+from varve.domain.trial.baselines import (
     FlatMemory,
     KeywordMemory,
     MajorityMemory,
     NearestSituation,
     NoMemory,
 )
-from varve.domain.experience.trial import (
-    Scenario,
-    Score,
-    TrialMemory,
-    parse_scenarios,
-    run,
-)
-from varve.domain.experience.trial_memory import ExperienceMemory
-from varve.domain.experience.trial_report import (
+from varve.domain.trial.memory import ExperienceMemory
+from varve.domain.trial.report import (
     GROUPS,
     compare,
     shuffle_rounds,
 )
+from varve.domain.trial.rounds import (
+    Decide,
+    Scenario,
+    Score,
+    TrialMemory,
+    decide_by_rule,
+    parse_scenarios,
+    run,
+)
 from varve.ports.search import word_embedding
+from varve.usecases.experience.reasoning import ModelReasoner
+from varve.usecases.session import Session
 
 
 def add_eval(command: argparse.ArgumentParser) -> None:
@@ -50,10 +55,23 @@ def add_eval(command: argparse.ArgumentParser) -> None:
         "once for each file",
     )
     command.add_argument(
+        "--reasoner",
+        choices=["rule", "model"],
+        default="rule",
+        help="experience: who decides over what each memory returns; model is the one of "
+        "VARVE_LLM and is called once for each memory and round; default: rule",
+    )
+    command.add_argument(
         "--questions",
         metavar="FILE",
         help="retrieval: JSON array of questions, each with messageIds or words that "
         "answer it",
+    )
+    command.add_argument(
+        "--tune",
+        action="store_true",
+        help="retrieval: fit half-life and weights on the questions, at least 50, and "
+        "propose the commands that set them",
     )
     command.add_argument(
         "--shuffles",
@@ -82,10 +100,26 @@ def _evaluate_retrieval(options: argparse.Namespace, memory: Memory) -> None:
     value = _read_json(options.questions)
     with prefix_field(f"{options.questions}: "):
         questions = parse_questions(value)
+    if options.tune:
+        tuning = memory.tune_retrieval(questions).to_dict()
+        print_result(options, tuning, _format_tuning(tuning))
+        return
     figures = memory.evaluate_retrieval(questions)
     shown = {name: one.to_dict() for name, one in figures.items()}
     value = {"questions": len(questions), **shown}
     print_result(options, value, _format_figures(shown))
+
+
+def _format_tuning(tuning: dict[str, Any]) -> Iterator[str]:
+    """Yield the scores of questions that a fit did not see, and what to set."""
+    yield (
+        f"{tuning['questions']} questions, mean of recall@10 and MRR: "
+        f"{tuning['before']:.3f} now, {tuning['after']:.3f} fitted on the other "
+        f"four fifths (standard error of the gain {tuning['standardError']:.3f})"
+    )
+    if not tuning["commands"]:
+        yield "keep the settings: a fit gains no more than chance"
+    yield from tuning["commands"]
 
 
 def _format_figures(shown: dict[str, dict[str, Any]]) -> Iterator[str]:
@@ -107,24 +141,38 @@ def _evaluate_experience(options: argparse.Namespace, memory: Memory) -> None:
     if options.shuffles < 1:
         raise Rejected("--shuffles", "must be 1 or more")
     scenarios = _read_scenarios(options.scenarios)
-    embedder = memory.sessions.open(memory.scope).embedder
+    session = memory.sessions.open(memory.scope)
+    embedder = session.embedder
+    decide = _choose_reasoner(options.reasoner, session)
     arms = build_arms(embedder.embed, word_embedding(embedder))
     scores: dict[str, Score] = {name: Score() for name in arms}
     for seed in range(options.shuffles):
         for scenario in scenarios:
             shuffled = shuffle_rounds(scenario, seed)
             for name, build_memory in arms.items():
-                run(shuffled, build_memory(), embedder.embed, scores[name])
+                run(shuffled, build_memory(), decide, scores[name])
     told = {name: score.to_dict() for name, score in scores.items()}
     differences = _compare_all(scores)
     value = {
         "scenarios": len(scenarios),
         "shuffles": options.shuffles,
+        "reasoner": options.reasoner,
         **told,
         "differences": differences,
     }
     lines = [*_format_scores(told), *_format_differences(differences)]
     print_result(options, value, lines)
+
+
+def _choose_reasoner(name: str, session: Session) -> Decide:
+    """Return who decides the rounds. Raises Misconfigured: no model is configured."""
+    if name == "rule":
+        return partial(decide_by_rule, session.embedder.embed)
+    if session.llm is None:
+        raise Misconfigured(
+            "VARVE_LLM: names the model that decides, and is not set"
+        )
+    return ModelReasoner(session.llm)
 
 
 def build_arms(

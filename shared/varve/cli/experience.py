@@ -7,7 +7,9 @@ from typing import Any
 from varve.api.experience import Experience
 from varve.api.memory import Memory
 from varve.cli.output import print_result
+from varve.domain.block import EXPERIENCE_UNKNOWN
 from varve.domain.errors import Rejected
+from varve.domain.experience.block import KNOWN_FROM
 
 MAX_SHOWN_SITUATION = 80
 """Characters of a situation in the list of episodes."""
@@ -148,12 +150,16 @@ def recall(options: argparse.Namespace, memory: Memory) -> None:
 
 def _format_recall(value: dict[str, Any]) -> Iterator[str]:
     yield f"familiarity: {value['familiarity']:.2f}"
+    if value["items"] and value["familiarity"] < KNOWN_FROM:
+        yield EXPERIENCE_UNKNOWN
     for item in value["items"]:
         yield f"[{item['outcome']}] {item['content']}"
         for line in _format_fields(
             item, ["answer", "correction", "confidence"]
         ):
             yield f"    {line}"
+        if item["looks_like"]:
+            yield f"    It {item['looks_like']}"
 
 
 def add_answers(command: argparse.ArgumentParser) -> None:

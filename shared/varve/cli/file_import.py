@@ -11,12 +11,13 @@ from varve.domain.errors import Rejected
 from varve.importers.files import open_source, show_name
 from varve.importers.formats import Format, find_format
 from varve.importers.items import ImportOptions, Source
+from varve.importers.report import ImportReport
 from varve.importers.run import (
-    ImportReport,
     OpenAgent,
     count_messages,
     import_file,
 )
+from varve.importers.workers import count_workers
 from varve.usecases.progress import StepCounter, no_progress
 
 
@@ -27,8 +28,12 @@ def import_one(
     open_agent: OpenAgent,
     *,
     dry_run: bool = False,
+    workers: int | None = None,
 ) -> ImportReport:
-    """Store one file. Raises Rejected: names the file and why it cannot be read."""
+    """Store one file, with a process for each processor unless `workers` says how many.
+
+    Raises Rejected: names the file and why it cannot be read.
+    """
     with open_source(name) as source:
         try:
             format_ = find_format(format_name, source)
@@ -40,6 +45,7 @@ def import_one(
                     open_agent,
                     dry_run=dry_run,
                     step=step,
+                    workers=workers or count_workers(),
                 )
         except Rejected as error:
             if error.field.startswith("--"):

@@ -19,6 +19,7 @@ _ERASED = {
     "payloads": ("payload", "payloads"),
     "profileEntries": ("profile entry", "profile entries"),
     "experience": ("row of experience", "rows of experience"),
+    "notes": ("note", "notes"),
     "searches": ("logged question", "logged questions"),
 }
 """Singular and plural for each count of an erasure, in the order printed."""
@@ -52,6 +53,11 @@ def add_forget(command: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="erase the statements that TEXT names, at every grain",
     )
+    _add_proposal_options(command)
+    _add_way_options(command)
+
+
+def _add_proposal_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--proposal",
         metavar="N",
@@ -74,6 +80,9 @@ def add_forget(command: argparse.ArgumentParser) -> None:
         help="of the statements of --query or --proposal those with these numbers, "
         "such as 1,3",
     )
+
+
+def _add_way_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--dry-run",
         action="store_true",

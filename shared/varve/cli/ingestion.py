@@ -19,7 +19,7 @@ from varve.importers.items import ImportOptions
 from varve.importers.names import AUTO, NAMES
 
 if TYPE_CHECKING:
-    from varve.importers.run import ImportReport
+    from varve.importers.report import ImportReport
 
 
 def add_ingest(command: argparse.ArgumentParser) -> None:
@@ -46,6 +46,12 @@ def add_ingest(command: argparse.ArgumentParser) -> None:
         "--dry-run",
         action="store_true",
         help="read and check everything, and store nothing",
+    )
+    command.add_argument(
+        "--workers",
+        metavar="N",
+        type=int,
+        help="processes that store a long file; default: one for each processor, 4 at most",
     )
     command.add_argument(
         "--catch-up",
@@ -106,9 +112,16 @@ def _import(
     """Store one file. Raises Rejected: names the file and why it cannot be read."""
     from varve.cli.file_import import import_one  # the readers are many
 
+    if options.workers is not None and options.workers < 1:
+        raise Rejected("--workers", f"{options.workers} is not 1 or more")
     given = _build_options(options, name)
     return import_one(
-        name, options.format, given, memories.open, dry_run=options.dry_run
+        name,
+        options.format,
+        given,
+        memories.open,
+        dry_run=options.dry_run,
+        workers=options.workers,
     )
 
 

@@ -18,6 +18,7 @@ from varve.cli import (
     maintenance,
     prompt,
     reading,
+    standing,
     telling,
     transfer,
 )
@@ -34,10 +35,12 @@ from varve.cli.interrupted import INTERRUPTED, say_interrupted
 from varve.cli.lessons import lessons
 from varve.cli.look import look
 from varve.cli.mcp import serve
+from varve.cli.notes import note
 from varve.cli.opening import fill_in_user, open_memory
 from varve.cli.operations import dlq
 from varve.cli.output import say
 from varve.cli.report import report
+from varve.cli.review import review
 from varve.cli.sharing import share
 from varve.cli.tool_schema import tool_schema
 from varve.domain.errors import Misconfigured, Rejected, VarveError
@@ -101,7 +104,7 @@ def _on_memory(run: RunOnMemory) -> Run:
 
 
 COMMANDS: dict[str, Run] = {
-    "agents": _on_memory(reading.agents),
+    "agents": _on_memory(standing.agents),
     "answers": _on_memory(experience.answers),
     "cleanup": _on_memory(maintenance.cleanup),
     "completion": _complete,
@@ -122,17 +125,19 @@ COMMANDS: dict[str, Run] = {
     "lessons": _on_memory(lessons),
     "look": _on_memory(look),
     "mcp": _on_memory(serve),
+    "note": _on_memory(note),
     "profile": _on_memory(prompt.profile),
     "publish": _on_memory(analytics.publish),
     "recall": _on_memory(experience.recall),
     "remember": _on_memory(telling.remember),
     "report": _on_memory(report),
     "reembed": _on_memory(transfer.reembed),
+    "review": _on_memory(review),
     "search": _on_memory(reading.search),
     "share": _on_memory(share),
     "show": _on_memory(reading.show),
     "sql": _on_memory(analytics.sql),
-    "status": _on_memory(reading.status),
+    "status": _on_memory(standing.status),
     "summarize": _on_memory(maintenance.summarize),
     "tool-schema": tool_schema,
 }

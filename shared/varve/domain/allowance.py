@@ -1,6 +1,6 @@
 """What a workspace's filter may spend on one message, and which message reached a limit."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -102,6 +102,15 @@ class PartlyFiltered:
     conversation_id: str
     message: int | None
     limit: FilterLimit
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "PartlyFiltered":
+        """Return it from its JSON values."""
+        return cls(
+            values["conversationId"],
+            values["message"],
+            FilterLimit(values["limit"]),
+        )
 
     def __str__(self) -> str:
         place = "" if self.message is None else f", messages[{self.message}]"

@@ -89,6 +89,16 @@ _CURRENT = TableColumn(
 _IMPORTANCE = TableColumn("importance", _NUMBER, "Importance, 0 to 1.")
 _CONFIDENCE = TableColumn("confidence", _NUMBER, "Confidence, 0 to 1.")
 _MESSAGES = TableColumn("message_ids", _TEXTS, "Messages that state it.")
+_TOLD = (
+    _ID,
+    _CONVERSATION,
+    _USER,
+    _PERIOD,
+    _GRAIN,
+    _EVENT,
+    _CREATED,
+)
+"""The columns that the tables of turns and facts begin with."""
 
 _TABLES = (
     AnalyticsTable(
@@ -96,13 +106,7 @@ _TABLES = (
         "The words as said, a passage a row.",
         "event_time",
         (
-            _ID,
-            _CONVERSATION,
-            _USER,
-            _PERIOD,
-            _GRAIN,
-            _EVENT,
-            _CREATED,
+            *_TOLD,
             TableColumn("speaker", _TEXT, "Name of the speaker."),
             TableColumn(
                 "content", _TEXT, "The words, without the speaker's name."
@@ -120,13 +124,7 @@ _TABLES = (
         "Statements drawn from the words.",
         "event_time",
         (
-            _ID,
-            _CONVERSATION,
-            _USER,
-            _PERIOD,
-            _GRAIN,
-            _EVENT,
-            _CREATED,
+            *_TOLD,
             TableColumn("about", _TEXT, "Person or thing that it is about."),
             TableColumn("content", _TEXT, "The statement."),
             _CURRENT,

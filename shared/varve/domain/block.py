@@ -23,6 +23,13 @@ NOTICE = (
 CLOSING = f"</{TAG}>"
 PATTERNS_OPENING = "<learned_patterns>"
 PATTERNS_CLOSING = "</learned_patterns>"
+EXPERIENCE_TAG = "experience"
+EXPERIENCE_KNOWN = (
+    "Past work that this may repeat, the likeliest answer first."
+)
+EXPERIENCE_UNKNOWN = "Nothing like this is known from past work."
+"""One of the two begins the `<experience>` block, so that the echo guard knows it."""
+RECAP_TAG = "last_conversation"
 MAX_BLOCK_ENTRY_CHARACTERS = 400
 MAX_PROFILE_SHARE = 0.5
 """The largest share of the budget that the profile may take."""

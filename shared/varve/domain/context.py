@@ -80,6 +80,24 @@ def parse_context_request(arguments: Mapping[str, Any]) -> ContextRequest:
     return request
 
 
+class LoadRequest(StrictCamelModel):
+    """Whose last words the block for a conversation's start bears on, and its limit."""
+
+    user_id: Reference | None = None
+    conversation_id: PathId | None = None
+    max_tokens: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+
+
+def parse_load_request(arguments: Mapping[str, Any]) -> LoadRequest:
+    """Return the request from a call's arguments. Raises Rejected: names the field."""
+    try:
+        return LoadRequest.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise rejected(
+            error, known=spellings(LoadRequest, arguments)
+        ) from error
+
+
 class ContextSearched(StrictCamelModel):
     """Where the context looked, and how many candidates it chose from.
 

@@ -43,11 +43,14 @@ def merge(first: Days, second: Days) -> Days:
     return merged
 
 
-def encode_days(days: Days) -> bytes:
-    """Return the content of a month's object."""
-    return json.dumps(
-        {"days": days}, sort_keys=True, separators=(",", ":")
-    ).encode()
+def encode_days(days: Days, put: str) -> bytes:
+    """Return the content of a month's object.
+
+    `put` names this put alone. Without it two processes with equal counts would put
+    equal bytes, and a store takes equal bytes for one put that was repeated.
+    """
+    body = {"days": days, "put": put}
+    return json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
 
 
 def parse_days(data: bytes, key: str) -> Days:

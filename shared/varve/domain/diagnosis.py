@@ -1,6 +1,5 @@
 """What an examination of a deployment found."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -49,10 +48,3 @@ class Diagnosis:
         """Return it as JSON values."""
         findings = [one.to_dict() for one in self.findings]
         return {"failed": self.failed, "findings": findings}
-
-
-def first_or(
-    findings: Iterable[Finding], default: Finding
-) -> tuple[Finding, ...]:
-    """Return the findings, or the default if there is none."""
-    return tuple(findings) or (default,)

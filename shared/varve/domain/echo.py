@@ -7,7 +7,15 @@ line, spelled with look-alikes, or cut off at either end. The message's own word
 import re
 from collections.abc import Iterator
 
-from varve.domain.block import NOTICE, TAG, EntryType
+from varve.domain.block import (
+    EXPERIENCE_KNOWN,
+    EXPERIENCE_TAG,
+    EXPERIENCE_UNKNOWN,
+    NOTICE,
+    RECAP_TAG,
+    TAG,
+    EntryType,
+)
 from varve.domain.lookalikes import cut_alike, read_lines
 from varve.domain.text import Span
 
@@ -18,15 +26,23 @@ INJECTED_TAGS = (
     "relevant_memories",
     "learned_patterns",
     "research_log",
+    RECAP_TAG,
 )
 """Tags that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
 
 _WRAPPING = " \t\n\"'`>*|\\{}[]()"
+_EXPERIENCE_BEGINS = "|".join(
+    map(re.escape, (EXPERIENCE_KNOWN, EXPERIENCE_UNKNOWN))
+)
 _FOREIGN_OPENING = re.compile(
-    rf"<({'|'.join(INJECTED_TAGS[1:])})(?:\s[^<>]*)?>", re.I
+    # A person's own `<experience>`, as of a curriculum vitae, stays.
+    rf"<({'|'.join(INJECTED_TAGS[1:])})(?:\s[^<>]*)?>"
+    rf"|<({EXPERIENCE_TAG})>(?=\s*(?:{_EXPERIENCE_BEGINS}))",
+    re.I,
 )
 _FOREIGN_CLOSING = {
-    tag: re.compile(rf"</{tag}\s*>", re.I) for tag in INJECTED_TAGS[1:]
+    tag: re.compile(rf"</{tag}\s*>", re.I)
+    for tag in (*INJECTED_TAGS[1:], EXPERIENCE_TAG)
 }
 
 # Bounded: each spelling of "<" without a closing tag costs a search of the whole text.
@@ -168,7 +184,7 @@ def _without_foreign(text: str) -> str:
     at = 0
     never_closed: set[str] = set()
     for opening in _FOREIGN_OPENING.finditer(text):
-        tag = opening[1].lower()
+        tag = (opening[1] or opening[2]).lower()
         if opening.start() < at or tag in never_closed:
             continue
         closing = _FOREIGN_CLOSING[tag].search(text, opening.end())

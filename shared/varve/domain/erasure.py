@@ -16,6 +16,7 @@ from typing import Any
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
+from varve.domain.notes import Note, NoteVersion, version_keys
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.summary import KeyFact, key_facts_from_json
@@ -35,6 +36,7 @@ EXPERIENCE_ROWS = frozenset(
     }
 )
 """Rows that tombstones bar by `row_key`; most episodes are barred by their messages."""
+_KEYED = EXPERIENCE_ROWS | {MemoryType.NOTE}
 _REPLAYED = EXPERIENCE_ROWS - {MemoryType.EPISODE, MemoryType.LESSON}
 
 MessageKey = tuple[str, str]
@@ -143,7 +145,7 @@ class Tombstones:
             return False
         if record.memory_type is MemoryType.SUMMARY:
             return self._bars_summary(record)
-        if record.memory_type in EXPERIENCE_ROWS and self.bars_row(record):
+        if record.memory_type in _KEYED and self.bars_row(record):
             return True
         return self.has_record(record.id) or self._bars_statement(
             record.conversation_id or "",
@@ -196,6 +198,14 @@ class Tombstones:
             entry.user_id,
             entry.created_at,
         )
+
+    def bars_version(self, note: Note, version: NoteVersion) -> bool:
+        """Return whether a version of a note must not be stored (again)."""
+        if not self:
+            return False
+        if any(self.has_record(*key) for key in version_keys(note, version)):
+            return True
+        return self._bars_statement("", (), note.user_id, version.at)
 
     def bars_fact(self, fact: KeyFact) -> bool:
         """Return whether a summary must not have this key fact."""

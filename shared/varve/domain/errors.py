@@ -5,6 +5,7 @@ VarveError
 │   ├── Outdated    read again now: a store was written to while it was read
 │   └── Contended   repeat now: another writer changed the same object first
 ├── Rejected        this input can never succeed: names the field and the reason
+│   └── NoteConflict (domain.notes) read the note again and decide: it has another version
 └── Misconfigured   an operator must change something: names the setting
 """
 

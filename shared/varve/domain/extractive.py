@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -112,6 +112,25 @@ def chosen(
     most_relevant = int(np.argmax(relevance))
     best = lines[most_relevant]
     return shortened(best.said, budget, head=f"{best.day}: ")
+
+
+def choose_sentences(
+    texts: Sequence[str], vectors: Sequence[Vector], budget: int
+) -> str:
+    """Return the best of a text's own sentences in their order, within the budget in tokens.
+
+    Sentences that were left out between two others are shown as "[…]".
+    """
+    epoch = datetime.fromtimestamp(0, UTC)
+    lines = [SourceLine("", text, epoch, 0.5, "", True) for text in texts]
+    matrix = np.stack(vectors).astype(np.float64)
+    picked = sorted(_picked(lines, matrix, _relevance(lines, matrix), budget))
+    shown: list[str] = []
+    for place, index in enumerate(picked):
+        if place and index != picked[place - 1] + 1:
+            shown.append("[…]")
+        shown.append(texts[index])
+    return " ".join(shown) or shortened(texts[0], budget)
 
 
 def _relevance(lines: Sequence[SourceLine], matrix: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Grants: what one agent of a workspace may read of another agent's memory."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Self, get_args
@@ -18,8 +18,13 @@ from varve.domain.validation import StrictCamelModel, rejected
 
 SHARED_TYPES: tuple[MemoryTypeName, ...] = get_args(MemoryTypeName)
 """The memory types that an agent can share: those that a search finds."""
-_SAID = frozenset({"fact", "turn"})
 _SUMMED_UP = frozenset({"summary"})
+_KEPT: Mapping[StoreName, frozenset[str]] = {
+    Grain.WORKING: frozenset({"fact", "turn"}),
+    Store.EXPERIENCE: EXPERIENCE_TYPES,
+    Store.NOTES: frozenset({"note"}),
+}
+"""The memory types of the stores that do not hold summaries."""
 MAX_USERS = 1_000
 """The most users that one grant names."""
 MAX_GRANTS = 1_000
@@ -48,15 +53,10 @@ class Grant(StrictCamelModel):
 
     def find_types_in(self, store: StoreName) -> tuple[str, ...]:
         """Return the granted memory types of which a store has records."""
-        if store is Grain.WORKING:
-            kept = _SAID
-        else:
-            kept = (
-                EXPERIENCE_TYPES if store is Store.EXPERIENCE else _SUMMED_UP
-            )
+        kept = _KEPT.get(store, _SUMMED_UP)
         return tuple(name for name in self.types if name in kept)
 
-    def narrow(self, where: Filter, grain: Grain) -> Filter | None:
+    def narrow(self, where: Filter, grain: StoreName) -> Filter | None:
         """Return the filter limited to the granted records of a grain; None: it has none."""
         asked = where.memory_types
         granted = self.find_types_in(grain)

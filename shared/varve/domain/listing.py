@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pydantic import ValidationError
+
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
-from varve.domain.record import Record
+from varve.domain.record import Record, StoreName
 from varve.domain.search.query import SearchRequest, parse_search_request
-from varve.domain.validation import StrictCamelModel
+from varve.domain.validation import StrictCamelModel, rejected
 
 MAX_PAGE = 1_000
 """The most records of one page."""
@@ -42,7 +44,7 @@ class StoredRecord(StrictCamelModel):
     metadata: dict[str, Any]
 
     @classmethod
-    def of(cls, record: Record, grain: Grain) -> "StoredRecord":
+    def of(cls, record: Record, grain: StoreName) -> "StoredRecord":
         """Return the record of a grain's store as a program reads it."""
         return cls(
             id=record.id,
@@ -64,6 +66,20 @@ class StoredRecord(StrictCamelModel):
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return self.model_dump(mode="json", by_alias=True)
+
+
+class RecordRequest(StrictCamelModel):
+    """The id of the record to read."""
+
+    id: str
+
+
+def parse_record_request(arguments: Mapping[str, Any]) -> RecordRequest:
+    """Return the request from a call's arguments. Raises Rejected: names the field."""
+    try:
+        return RecordRequest.model_validate(dict(arguments))
+    except ValidationError as error:
+        raise rejected(error) from error
 
 
 class RecordPage(StrictCamelModel):

@@ -29,12 +29,14 @@ class MemoryType(StrEnum):
     PRIOR_ANSWER = "prior_answer"
     FINDING = "finding"
     USAGE = "usage"
+    NOTE = "note"
 
 
 class Store(StrEnum):
     """The stores of an agent that belong to no grain and have their own retention."""
 
     EXPERIENCE = "experience"
+    NOTES = "notes"
 
 
 StoreName = Grain | Store
@@ -52,7 +54,7 @@ def store_name(text: str) -> StoreName:
 
 
 def calendar_of(store: StoreName) -> Grain:
-    """Return the grain of the store's periods; experience has yearly periods."""
+    """Return the grain of the store's periods; the others have yearly periods."""
     return store if isinstance(store, Grain) else Grain.YEARLY
 
 
@@ -162,6 +164,10 @@ def span_of(about: str | None, period: str) -> tuple[str, str]:
         return first, last
     days = Period.parse(period).days
     return days[0].isoformat(), days[1].isoformat()
+
+
+IN_SHORT = -1
+"""The number of the turn that tells a long message in short, beside its passages."""
 
 
 def turn_id(conversation_id: str, message_id: str, passage: int = 0) -> str:

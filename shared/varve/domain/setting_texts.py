@@ -16,6 +16,7 @@ from varve.domain.model_names import (
 from varve.domain.prices import parse_prices
 from varve.domain.retention import Limit
 from varve.domain.search.query import MAX_AGENTS
+from varve.domain.search.strategies import parse_weights
 from varve.domain.validation import build_converter, build_validator
 
 _DOLLARS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})? USD")
@@ -66,6 +67,11 @@ def _check_dollars(amount: str, field: str) -> None:
         raise Rejected(field, reason)
 
 
+def _normalize_weights(text: str, field: str) -> str:
+    weights = parse_weights(text, field)
+    return ",".join(f"{name}={weights[name]:g}" for name in sorted(weights))
+
+
 ZoneText = Annotated[str, AfterValidator(build_validator(_check_zone))]
 LlmText = Annotated[str, AfterValidator(build_validator(parse_llm_name))]
 EmbedderText = Annotated[
@@ -79,5 +85,8 @@ RerankerText = Annotated[
 ]
 PricesText = Annotated[str, AfterValidator(build_validator(parse_prices))]
 AgentsText = Annotated[str, AfterValidator(build_converter(_normalize_agents))]
+WeightsText = Annotated[
+    str, AfterValidator(build_converter(_normalize_weights))
+]
 DollarsText = Annotated[str, AfterValidator(build_validator(_check_dollars))]
 LimitText = Annotated[str, AfterValidator(build_converter(_normalize_limit))]

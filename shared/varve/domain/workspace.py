@@ -2,7 +2,6 @@
 
 import json
 from contextlib import suppress
-from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Self
 from zoneinfo import ZoneInfo
@@ -12,13 +11,11 @@ from pydantic import Field, ValidationError, model_validator
 from varve.domain.calendar import Grain
 from varve.domain.conversation import PathId
 from varve.domain.errors import Rejected
-from varve.domain.experience.forgetting import Decay
-from varve.domain.experience.limits import MAX_ENTRIES, AnswerLimits
-from varve.domain.experience.segments import Thresholds
+from varve.domain.experience.config import ExperienceConfig
 from varve.domain.model_names import OPENAI, PROVIDERS
 from varve.domain.personal import Kind, Mode
 from varve.domain.retention import PLANS, Limit, Plan
-from varve.domain.search.strategies import HALF_LIFE_DAYS
+from varve.domain.search.strategies import HALF_LIFE_DAYS, parse_weights
 from varve.domain.setting_texts import (
     AgentsText,
     DollarsText,
@@ -28,6 +25,7 @@ from varve.domain.setting_texts import (
     LlmText,
     PricesText,
     RerankerText,
+    WeightsText,
     ZoneText,
 )
 from varve.domain.strict_json import NotJson, parse_json
@@ -198,9 +196,17 @@ class PrivacyConfig(StrictCamelModel):
 
 
 class SearchConfig(StrictCamelModel):
-    """How memories are ranked: a memory's recency halves every `half_life_days` days."""
+    """How memories are ranked: a memory's recency halves every `half_life_days` days.
+
+    `weights` replace weights of signals: `date=0.8,kin=1.5`.
+    """
 
     half_life_days: Annotated[float, Field(gt=0, le=36_500)] = HALF_LIFE_DAYS
+    weights: WeightsText | None = None
+
+    def read_weights(self) -> dict[str, float]:
+        """Return the workspace's own weights by signal."""
+        return parse_weights(self.weights) if self.weights else {}
 
 
 class AgentSearchConfig(StrictCamelModel):
@@ -232,61 +238,6 @@ class SummariesConfig(StrictCamelModel):
     """
 
     scope: SummaryScope = SummaryScope.USER
-
-
-class ExperienceConfig(StrictCamelModel):
-    """How conversations are cut into episodes, and when experience is forgotten.
-
-    `likeness` is the cosine below which a message begins a new episode.
-    `material_signals` lists, separated by commas, the names whose presence calls for a
-    new answer. `time_to_live_days` is the age at which rows are deleted. With `decay`, a
-    row that is never read loses importance until it is deleted. With `evict`, answers and
-    research entries beyond their limits are deleted. All three are off by default, and run
-    with the nightly cleanup.
-    """
-
-    gap_minutes: Annotated[int, Field(ge=1)] = 120
-    likeness: Annotated[float, Field(ge=-1, le=1)] = 0.1
-    window: Annotated[int, Field(ge=1, le=50)] = 4
-    block_lessons: Annotated[int, Field(ge=0, le=100)] = 20
-    material_signals: str | None = None
-    time_to_live_days: Annotated[int | None, Field(ge=1)] = None
-    decay: bool = False
-    decay_after_days: Annotated[int, Field(ge=0)] = 7
-    decay_per_day: Annotated[float, Field(gt=0, le=1)] = 0.05
-    evict: bool = False
-    answer_days: Annotated[int, Field(ge=1)] = 180
-    answers_per_subject: Annotated[int, Field(ge=1)] = 20
-    unread_days: Annotated[int, Field(ge=1)] = 30
-    research_entries: Annotated[int, Field(ge=1)] = MAX_ENTRIES
-
-    @property
-    def forgets(self) -> bool:
-        """Whether the nightly cleanup deletes experience beside retention."""
-        return self.decay or self.evict or self.time_to_live_days is not None
-
-    @property
-    def decay_limits(self) -> Decay | None:
-        """How unread rows lose importance; None: they do not."""
-        if not self.decay:
-            return None
-        return Decay(timedelta(days=self.decay_after_days), self.decay_per_day)
-
-    @property
-    def answer_limits(self) -> AnswerLimits:
-        """When prior answers are evicted."""
-        return AnswerLimits(
-            timedelta(days=self.answer_days),
-            self.answers_per_subject,
-            timedelta(days=self.unread_days),
-        )
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """The thresholds at which conversations are cut into episodes."""
-        return Thresholds(
-            timedelta(minutes=self.gap_minutes), self.likeness, self.window
-        )
 
 
 class CostsConfig(StrictCamelModel):

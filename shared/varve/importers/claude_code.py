@@ -41,14 +41,15 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
         if draft is None:
             draft = Draft(FORMAT, session, f"line {number}", options.user)
             drafts[session] = draft
-        _add_event(draft, event, uuid or f"line{number}", options)
+        add_event(draft, event, uuid or f"line{number}", options)
     for draft in drafts.values():
         yield from draft.items()
 
 
-def _add_event(
+def add_event(
     draft: Draft, event: Mapping[str, Any], uuid: str, options: ImportOptions
 ) -> None:
+    """Add what a session's event says to its conversation, without tools and thinking."""
     message = event.get("message")
     if not isinstance(message, Mapping):
         return

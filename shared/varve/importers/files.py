@@ -19,9 +19,7 @@ MAX_IN_MEMORY = 16 * 2**20
 def open_source(name: str) -> Iterator[Source]:
     """Open a file that can be read twice. Raises Rejected: names the file and why."""
     try:
-        source = (
-            _copy_standard_input() if name == "-" else Path(name).open("rb")
-        )  # noqa: SIM115 - closed below
+        source = _open_path(name)
     except IsADirectoryError as error:
         raise Rejected(
             show_name(name), "is a directory, not a file"
@@ -38,6 +36,13 @@ def open_source(name: str) -> Iterator[Source]:
 def show_name(name: str) -> str:
     """Return how messages name a file."""
     return "standard input" if name == "-" else name
+
+
+def _open_path(name: str) -> Source:
+    """Return the open file; the caller closes it."""
+    if name == "-":
+        return _copy_standard_input()
+    return Path(name).open("rb")
 
 
 def _copy_standard_input() -> Source:

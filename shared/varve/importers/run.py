@@ -1,14 +1,10 @@
 """Read a file of any format into memory, conversation by conversation."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 
+from varve.api.ingested import Ingested
 from varve.api.memory import Memory
-from varve.domain.allowance import PartlyFiltered
-from varve.domain.calendar import iso
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
@@ -23,95 +19,23 @@ from varve.importers.items import (
     Skipped,
     Source,
 )
+from varve.importers.report import ImportReport
+from varve.importers.workers import (
+    Settled,
+    UnstoredConversation,
+    WorkerPool,
+    can_share,
+)
 from varve.usecases.progress import StepCounter
 
-BATCH_CONVERSATIONS = 200
-BATCH_MESSAGES = 2_000
+BATCH_CONVERSATIONS = 500
+BATCH_MESSAGES = 5_000
 """The most that one call of `Memory.ingest` takes; they share commits and embeddings."""
 MAX_OUTAGES = 3
 """Conversations in a row that may fail for the outside world before the rest waits."""
-MAX_FAILURES = 50
-"""Failures that a report names; the others are counted."""
 
 OpenAgent = Callable[[Conversation | None], Memory]
 """Opens the memory that a conversation belongs to; None: the one for facts."""
-
-
-@dataclass(slots=True)
-class ImportReport:
-    """The content of a file, and how much of it was stored.
-
-    `stored` has the sums of `Ingested`. `failures` name places and reasons.
-    `again`: some failures may succeed when the same command is run again. `checked`
-    counts the conversations of a dry run. `partly_filtered` names the messages whose
-    filter reached a limit.
-    """
-
-    format: str
-    conversations: int = 0
-    messages: int = 0
-    facts: int = 0
-    first: datetime | None = None
-    last: datetime | None = None
-    skipped: Counter[str] = field(default_factory=Counter)
-    failed: int = 0
-    failures: list[str] = field(default_factory=list)
-    again: bool = False
-    checked: int = 0
-    accepted: Counter[str] = field(default_factory=Counter)
-    stored: Counter[str] | None = field(default_factory=Counter)
-    partly_filtered: list[PartlyFiltered] = field(default_factory=list)
-
-    def fail(self, place: str, reason: str) -> None:
-        """Count a failure, and name it while there is room.
-
-        A place that ends with a point or a space continues in the reason.
-        """
-        self.failed += 1
-        if len(self.failures) == MAX_FAILURES:
-            return
-        separator = ": " if place and place[-1] not in ". " else ""
-        self.failures.append(f"{place}{separator}{reason}")
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing of the file is stored, nor would be."""
-        return not (self.accepted or self.facts or self.checked)
-
-    def count(self, conversation: Conversation) -> None:
-        """Count a conversation with its messages and times."""
-        self.conversations += 1
-        self.messages += len(conversation.messages)
-        for message in conversation.messages:
-            at = message.timestamp or conversation.started_at
-            if at is not None:
-                self.first = at if self.first is None else min(self.first, at)
-                self.last = at if self.last is None else max(self.last, at)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {
-            "format": self.format,
-            "conversations": self.conversations,
-            "messages": self.messages,
-            "facts": self.facts,
-            "first": iso(self.first) if self.first else None,
-            "last": iso(self.last) if self.last else None,
-            "skipped": dict(self.skipped),
-            "failed": self.failed,
-            "failures": self.failures,
-            "accepted": dict(self.accepted),
-            "stored": None if self.stored is None else dict(self.stored),
-            "partlyFiltered": [one.to_dict() for one in self.partly_filtered],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A valid conversation that is not stored yet, and its place."""
-
-    place: str
-    conversation: Conversation
 
 
 def import_file(
@@ -122,24 +46,25 @@ def import_file(
     *,
     dry_run: bool = False,
     step: StepCounter | None = None,
+    workers: int = 1,
 ) -> ImportReport:
     """Store what a file holds, and report it; one bad conversation stops nothing.
 
     With `dry_run` all is read and validated, and nothing is stored. The same file again
-    adds nothing. `step` counts the messages. Raises Misconfigured.
+    adds nothing. `step` counts the messages. A long file is stored by as many processes
+    as `workers`, in a directory and without a model. Raises Misconfigured.
     """
     report = ImportReport(format_.name)
-    stored = _Storing(
-        report, open_agent, dry_run, step or StepCounter("messages", 0)
-    )
-    try:
-        for item in format_.read(source, options):
-            stored.take(item)
-    except (
-        Rejected
-    ) as error:  # the file breaks off; keep the values before that
-        report.fail(error.field, error.reason)
-    stored.flush()
+    counted = step or StepCounter("messages", 0)
+    stored = _Storing(report, open_agent, dry_run, counted, workers)
+    with closing(stored):
+        try:
+            for item in format_.read(source, options):
+                stored.take(item)
+        except Rejected as error:
+            # The file breaks off; the values before that are kept.
+            report.fail(error.field, error.reason)
+        stored.finish()
     return report
 
 
@@ -167,14 +92,19 @@ class _Storing:
         open_agent: OpenAgent,
         dry_run: bool,
         step: StepCounter,
+        workers: int,
     ) -> None:
         self._report = report
         self._step = step
         self._open_agent = open_agent
         self._dry_run = dry_run
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[UnstoredConversation] = []
         self._messages = 0
         self._memories: dict[Scope, Memory] = {}
+        self._wanted = workers
+        self._pool: WorkerPool | None = None
+        self._is_long = False
+        self._sharing: dict[Scope, bool] = {}
 
     def take(self, item: Item) -> None:
         """Take one item of a file; a full batch is stored."""
@@ -188,22 +118,69 @@ class _Storing:
             case Faulty():
                 self._report.fail(item.place, item.reason)
         if (
-            len(self._waiting) >= BATCH_CONVERSATIONS
-            or self._messages >= BATCH_MESSAGES
+            len(self._waiting) >= BATCH_CONVERSATIONS * self._shares
+            or self._messages >= BATCH_MESSAGES * self._shares
         ):
             self.flush()
 
     def flush(self) -> None:
         """Store what waits. A batch with a fault is stored one by one, to find it."""
-        if not self._waiting:
-            return
         for memory, group in self._group_by_memory():
-            try:
-                self._store(memory, group)
-            except (Rejected, Retryable):
-                self._store_one_by_one(memory, group)
+            if self._is_long and self._may_share(memory):
+                self._share(memory, group)
+            else:
+                self._try_to_store(memory, group)
+        self._is_long = bool(self._waiting)
         self._waiting.clear()
         self._messages = 0
+
+    def finish(self) -> None:
+        """Store what waits, and wait for the workers."""
+        self.flush()
+        if self._pool is not None:
+            self._settle(self._pool.finish())
+
+    def close(self) -> None:
+        """End the workers; what they have begun is stored."""
+        if self._pool is not None:
+            self._pool.close()
+
+    def _may_share(self, memory: Memory) -> bool:
+        if self._wanted < 2:
+            return False
+        if memory.scope not in self._sharing:
+            self._sharing[memory.scope] = can_share(memory)
+        return self._sharing[memory.scope]
+
+    def _share(
+        self, memory: Memory, group: Sequence[UnstoredConversation]
+    ) -> None:
+        """Give each worker its part of the conversations, when it has stored the last."""
+        if self._pool is None:
+            self._pool = WorkerPool(memory, self._wanted)
+        self._settle(self._pool.share(memory, group))
+
+    def _settle(self, done: Iterable[Settled]) -> None:
+        """Count what workers have stored; what failed is stored here, to find the fault."""
+        for settled in done:
+            if settled.outcome is None:
+                self._try_to_store(settled.memory, settled.group)
+            else:
+                self._count(settled.outcome)
+                self._step.add(_count_messages(settled.group))
+
+    def _try_to_store(
+        self, memory: Memory, group: Sequence[UnstoredConversation]
+    ) -> None:
+        try:
+            self._store(memory, group)
+        except (Rejected, Retryable):
+            self._store_one_by_one(memory, group)
+
+    @property
+    def _shares(self) -> int:
+        """How many calls of `Memory.ingest` share what waits."""
+        return 1 if self._pool is None else self._wanted
 
     def _take_conversation(self, found: FoundConversation) -> None:
         try:
@@ -219,7 +196,9 @@ class _Storing:
             self._report.checked += 1
             self._step.add(len(conversation.messages))
         else:
-            self._waiting.append(_Waiting(found.place, conversation))
+            self._waiting.append(
+                UnstoredConversation(found.place, conversation)
+            )
             self._messages += len(conversation.messages)
 
     def _take_fact(self, found: FoundFact) -> None:
@@ -240,14 +219,18 @@ class _Storing:
             return
         self._report.facts += 1
 
-    def _group_by_memory(self) -> Iterator[tuple[Memory, list[_Waiting]]]:
-        groups: dict[Scope, list[_Waiting]] = {}
+    def _group_by_memory(
+        self,
+    ) -> Iterator[tuple[Memory, list[UnstoredConversation]]]:
+        groups: dict[Scope, list[UnstoredConversation]] = {}
         for one in self._waiting:
             groups.setdefault(one.conversation.scope, []).append(one)
         for scope, group in groups.items():
             yield self._memories[scope], group
 
-    def _store(self, memory: Memory, group: list[_Waiting]) -> None:
+    def _store(
+        self, memory: Memory, group: Sequence[UnstoredConversation]
+    ) -> None:
         conversations = [one.conversation for one in group]
         before = self._step.done
 
@@ -255,9 +238,10 @@ class _Storing:
             self._step.reach(before + done)
 
         outcome = memory.ingest(conversations, progress=show)
-        self._step.reach(
-            before + sum(len(one.messages) for one in conversations)
-        )
+        self._step.reach(before + _count_messages(group))
+        self._count(outcome)
+
+    def _count(self, outcome: Ingested) -> None:
         self._report.partly_filtered += outcome.accepted.partly_filtered
         ingested = outcome.to_dict()
         self._report.accepted.update(ingested["accepted"])
@@ -266,7 +250,9 @@ class _Storing:
         elif self._report.stored is not None:
             self._report.stored.update(ingested["stored"])
 
-    def _store_one_by_one(self, memory: Memory, group: list[_Waiting]) -> None:
+    def _store_one_by_one(
+        self, memory: Memory, group: Sequence[UnstoredConversation]
+    ) -> None:
         """Store each conversation alone; during an outage the rest is not tried."""
         outages = 0
         for one in group:
@@ -282,3 +268,7 @@ class _Storing:
                 outages += error.retryable
                 self._report.again = self._report.again or error.retryable
                 self._report.fail(one.place, str(error))
+
+
+def _count_messages(group: Sequence[UnstoredConversation]) -> int:
+    return sum(len(one.conversation.messages) for one in group)

@@ -17,6 +17,11 @@ from varve.domain.strict_json import parse_json
 Identities = Mapping[str, Identity]
 Fields = Mapping[str, Any]
 Json = dict[str, Any]
+SEARCH = "search_memory"
+CONTEXT = "get_context"
+RECORD = "get_record"
+TOOLS = (SEARCH, CONTEXT, RECORD)
+"""The tools of a direct call; gateways and Bedrock agents have the search alone."""
 _TOOL_NAME = "bedrockagentcoretoolname"
 _TARGET_ID = "bedrockagentcoretargetid"
 _HEADERS = "bedrockagentcorepropagatedheaders"
@@ -27,11 +32,12 @@ Wrap = Callable[[Json], Any]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A search: the agent whose memory is searched, the arguments, the answer's form."""
+    """A call: the agent whose memory is read, the arguments, the answer's form, the tool."""
 
     scope: Scope
     arguments: Json
     wrap: Wrap
+    tool: str = SEARCH
 
 
 def answer_tool_call(
@@ -87,7 +93,7 @@ def _parse_call(
 
 
 def _parse_direct(event: Fields, wrap: Wrap) -> ToolCall:
-    """Parse `{"workspaceId", "agentId", "userId"?, "arguments": {…}}`.
+    """Parse `{"workspaceId", "agentId", "userId"?, "tool"?, "arguments": {…}}`.
 
     The arguments may also stand beside the identity, without "arguments".
     """
@@ -99,11 +105,14 @@ def _parse_direct(event: Fields, wrap: Wrap) -> ToolCall:
         return ToolCall(scope, given, wrap)
     arguments = given.pop("arguments")
     user_id = given.pop("userId", None)
+    tool = given.pop("tool", SEARCH)
+    if tool not in TOOLS:
+        raise Rejected("tool", f"must be one of {', '.join(TOOLS)}")
     if given:
         raise Rejected(min(given), "is not a known name beside 'arguments'")
     scope = _stated_scope(workspace, agent)
     pinned_arguments = pinned(_object(arguments), user_id)
-    return ToolCall(scope, pinned_arguments, wrap)
+    return ToolCall(scope, pinned_arguments, wrap, tool)
 
 
 def _parse_gateway(

@@ -26,9 +26,12 @@ from varve.messages.erasure import (
     ERASURES,
     ErasedMessage,
     EraseMessage,
+    EraseProfiles,
+    EraseTriples,
     erasure_from_json,
 )
 from varve.messages.moves import CompactStore, MoveStore
+from varve.messages.notes import IndexNote, index_from_json
 from varve.messages.wire import (
     MAX_BODY_BYTES,
     Body,
@@ -105,6 +108,7 @@ WriteMessage = (
     | ErasedMessage
     | MoveStore
     | CompactStore
+    | IndexNote
 )
 
 
@@ -254,6 +258,7 @@ _DECODERS: Mapping[str, Callable[[Body, Scope], WriteMessage]] = {
     "delete": _decode_deletion,
     "move": _decode_move,
     "compact": _decode_compaction,
+    "note": index_from_json,
     **dict.fromkeys(ERASURES, erasure_from_json),
 }
 _WRITE_TYPES = {*_DECODERS, "erased"}
@@ -276,3 +281,25 @@ def records_in_bounds(
     return [
         replace(message, records=tuple(piece)) for piece in pieces if piece
     ]
+
+
+def commit_key(message: WriteMessage) -> tuple[object, ...]:
+    """Return what messages of one commit share.
+
+    It includes the scope, because a forged body may name another store than its group.
+    """
+    match message:
+        case ErasedMessage():
+            return (ErasedMessage,)
+        case (
+            WriteTriples()
+            | WriteProfile()
+            | EraseTriples()
+            | EraseProfiles()
+            | IndexNote()
+        ):
+            return (type(message), message.scope)
+        case WriteRecords():
+            return (WriteRecords, message.scope, message.grain, message.model)
+        case _:
+            return (type(message), message.scope, message.grain)

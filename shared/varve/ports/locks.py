@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from hashlib import sha256
 from typing import Protocol
+
+SLOTS = 4_096
+"""The locks of an area; this bounds the number of lock files."""
+
+
+def slot_of(name: str) -> int:
+    """Return which lock of its area a name stands for. Two names may share one."""
+    return int(sha256(name.encode()).hexdigest()[:3], base=16)
 
 
 class Locks(Protocol):

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+QUEUES = ("ingest", "write", "summary")
+"""The queues of a deployment, by the names that operators use."""
+
 
 class Queue(Protocol):
     """A FIFO queue to send to."""

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
-from varve.domain.record import Vector
+from varve.domain.record import StoreName, Vector
 from varve.domain.search.query import Filter
 
 if (
@@ -19,7 +18,9 @@ if (
 class CandidatesReader(Protocol):
     """Reader of records to rank, as committed at the time of each call."""
 
-    def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Outline":
+    def columns(
+        self, scope: Scope, grain: StoreName, *, model: str
+    ) -> "Outline":
         """Return all records as Columns to search in memory, or an Outline if too many.
 
         `model` is the embedding model of the question.
@@ -27,8 +28,8 @@ class CandidatesReader(Protocol):
         """
 
     def candidates(
-        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int,
-        reach: int,
+        self, scope: Scope, grain: StoreName, *, text: str, vector: Vector, model: str, where: Filter,
+        limit: int, reach: int,
     ) -> "Columns":  # fmt: skip
         """Return the `limit` nearest by vector, the `limit` best by keyword, and neighbours.
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from varve.domain.calendar import day_of
-from varve.domain.costs import month_of_day, parse_days
+from varve.domain.costs import month_of_day
 from varve.domain.prices import Prices, prices_with
-from varve.usecases.cost_objects import workspace_key
+from varve.usecases.cost_objects import read_days, workspace_key
 from varve.usecases.session import Session
 
 
@@ -62,11 +62,8 @@ def is_spent(session: Session) -> bool:
 
 def _read_spent(session: Session, prices: Prices, month: str) -> float:
     key = workspace_key(session.scope.workspace, month)
-    stored = session.objects.get(key)
-    if stored is None:
-        return 0.0
     dollars = 0.0
-    for verbs in parse_days(stored.data, key).values():
+    for verbs in read_days(session.objects, key).values():
         for counts in verbs.values():
             dollars += prices.of_models(counts)
     return dollars

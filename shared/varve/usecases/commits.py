@@ -7,6 +7,7 @@ the ledger changes after it.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
+from operator import attrgetter
 from typing import Any
 
 from varve.domain.calendar import Grain, Period
@@ -21,6 +22,7 @@ from varve.messages.erasure import (
     EraseTriples,
 )
 from varve.messages.moves import CompactStore, MoveStore
+from varve.messages.notes import IndexNote
 from varve.messages.write import (
     DeleteRecords,
     ExpirePeriods,
@@ -28,6 +30,7 @@ from varve.messages.write import (
     WriteProfile,
     WriteRecords,
     WriteTriples,
+    commit_key,
 )
 from varve.ports.graph import GraphWriter
 from varve.ports.knowledge import ProfileWriter
@@ -38,10 +41,11 @@ from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
 from varve.ports.records import MemoryWriter
 from varve.ports.transfer import VectorWriter
-from varve.usecases.embedders import embedder_for
+from varve.usecases.embedders import embed_records, embedder_for
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_payloads
 from varve.usecases.ledger import Ledger, build_marks
+from varve.usecases.notes import read_note_rows
 from varve.usecases.transfer.staging import Staging, sweep
 
 
@@ -87,28 +91,10 @@ def apply_messages(
 
     The ledger changes after the commit, so that a mark stands for what readers can see.
     """
-    for _, run in groupby(messages, key=_commit_key):
+    for _, run in groupby(messages, key=commit_key):
         batch = list(run)
         apply_batch = _APPLY[type(batch[0])]
         apply_batch(batch, session, outcome)
-
-
-def _commit_key(message: WriteMessage) -> tuple[object, ...]:
-    """Return what messages of one commit share.
-
-    It includes the scope, because a forged body may name another store than its group.
-    """
-    match message:
-        case ErasedMessage():
-            return (ErasedMessage,)
-        case WriteTriples() | EraseTriples() | EraseProfiles():
-            return (type(message), message.scope)
-        case WriteProfile():
-            return (WriteProfile, message.scope, message.user_id)
-        case WriteRecords():
-            return (WriteRecords, message.scope, message.grain, message.model)
-        case _:
-            return (type(message), message.scope, message.grain)
 
 
 def _write_records(
@@ -153,7 +139,7 @@ def _write_triples(
     outcome.operations += session.graph.apply(scope, allowed)
 
 
-def _write_profile(
+def _write_profiles(
     batch: Sequence[WriteProfile],
     session: WriterSession,
     outcome: WriteOutcome,
@@ -164,9 +150,9 @@ def _write_profile(
     allowed = [entry for entry in entries if not barred.bars_entry(entry)]
     if len(allowed) < len(entries):
         sweep_payloads(scope, barred, objects=session.objects)
-    outcome.attributes += session.profiles.apply(
-        scope, batch[0].user_id, allowed
-    )
+    user_of = attrgetter("user_id")
+    for user_id, own in groupby(sorted(allowed, key=user_of), user_of):
+        outcome.attributes += session.profiles.apply(scope, user_id, list(own))
 
 
 def _erase_records(
@@ -207,6 +193,21 @@ def _compact_store(
     session.records.compact(batch[0].scope, batch[0].grain)
 
 
+def _index_notes(
+    batch: Sequence[IndexNote], session: WriterSession, outcome: WriteOutcome
+) -> None:
+    """Bring the records of notes up to date with the notes as they are now."""
+    scope = batch[0].scope
+    records, stale = read_note_rows(batch, session.objects)
+    if records:
+        embedder = session.embedder(scope.workspace)
+        embedded = embed_records(records, embedder)
+        written = _put(scope, Store.NOTES, embedded, embedder.model, session)
+        outcome.records += written.changed
+    if stale:
+        session.records.delete(scope, Store.NOTES, stale)
+
+
 def _skip(
     batch: object, session: WriterSession, outcome: WriteOutcome
 ) -> None:
@@ -218,12 +219,13 @@ _APPLY: Mapping[type, Callable[[Any, WriterSession, WriteOutcome], None]] = {
     ExpirePeriods: _expire_periods,
     DeleteRecords: _delete_records,
     WriteTriples: _write_triples,
-    WriteProfile: _write_profile,
+    WriteProfile: _write_profiles,
     EraseRecords: _erase_records,
     EraseTriples: _erase_triples,
     EraseProfiles: _erase_profiles,
     MoveStore: _move_store,
     CompactStore: _compact_store,
+    IndexNote: _index_notes,
     ErasedMessage: _skip,
 }
 
@@ -339,10 +341,7 @@ def _put(
         return session.records.upsert(scope, grain, records, model)
     except EmbeddingMismatch as mismatch:
         embedder = embedder_for(mismatch, session.embedder(scope.workspace))
-    vectors = embedder.embed([one.record.content for one in records])
-    embedded: list[EmbeddedRecord] = []
-    for one, vector in zip(records, vectors, strict=True):
-        embedded.append(EmbeddedRecord(one.record, vector))
+    embedded = embed_records([one.record for one in records], embedder)
     return session.records.upsert(scope, grain, embedded, embedder.model)
 
 

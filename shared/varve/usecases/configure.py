@@ -31,7 +31,7 @@ _OF_AGENT = re.compile(
 )
 _KEY_REFERENCES = ("models.key", "privacy.key")
 """Settings that refer to a key; they are a part of the configuration when set."""
-_CHANGES_RETENTION = frozenset({"plan", "timezone", "retention"})
+_CHANGES_RETENTION = frozenset({"plan", "timezone", "retention", "experience"})
 
 
 def config_key(workspace: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from zoneinfo import ZoneInfo
 
 from varve.domain.block import Entry, Head, build_block, build_head
@@ -32,6 +32,12 @@ from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.ports.models import Embedder
+from varve.usecases.experience.beside_context import (
+    leave_room,
+    recall_for_context,
+    with_experience,
+)
+from varve.usecases.experience.rows import read_history
 from varve.usecases.fold_entries import (
     Folded,
     fold_entries,
@@ -98,6 +104,7 @@ def _answer_view(
         ledger=view.ledger,
         triples=view.triples,
         profile=profile,
+        past=cache(partial(read_history, session.scope, reader=view.reader)),
         embedder=session.embedder,
         finder=models.entity_finder(view.config),
         reranker=models.reranker(view.config),
@@ -113,9 +120,15 @@ def _answer_view(
             or view.config.models.window_tokens,
         }
     )
-    return build_context(
-        session.scope, filtered, session.now, session.zone, sources
+    experience = recall_for_context(filtered, sources)
+    block = build_context(
+        session.scope,
+        leave_room(filtered, experience),
+        session.now,
+        session.zone,
+        sources,
     )
+    return with_experience(block, experience)
 
 
 def build_context(

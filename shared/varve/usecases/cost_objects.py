@@ -8,7 +8,7 @@ and under `costs/-/` the work that is no agent's. None holds content or user ids
 from datetime import timedelta
 
 from varve.domain.calendar import day_of
-from varve.domain.costs import month_of_day
+from varve.domain.costs import Days, month_of_day, parse_days
 from varve.domain.identity import Scope
 from varve.ports.objects import Objects
 from varve.usecases.session import Session
@@ -39,6 +39,12 @@ def months_in(objects: Objects, folder: str) -> dict[str, str]:
         month = info.key.rpartition("/")[2].removesuffix(".json")
         found[month] = info.key
     return found
+
+
+def read_days(objects: Objects, key: str) -> Days:
+    """Return the counts of a month's object by day and verb; none without the object."""
+    stored = objects.get(key)
+    return {} if stored is None else parse_days(stored.data, key)
 
 
 def expire_costs(session: Session) -> None:

@@ -6,12 +6,11 @@ two more for the workspace's sums where models were asked.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from threading import Lock
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import day_of
@@ -27,18 +26,20 @@ from varve.domain.costs import (
     parse_days,
     price_rows,
 )
-from varve.domain.errors import Contended, VarveError
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope
 from varve.domain.prices import prices_with
 from varve.domain.usage import Item, Purpose
 from varve.ports.clock import Clock
 from varve.ports.meter import Meter, doing
 from varve.ports.objects import Objects
+from varve.usecases.behind import Behind
 from varve.usecases.contention import until_uncontended
 from varve.usecases.cost_objects import (
     WHOLE,
     month_key,
     months_in,
+    read_days,
     store_key,
     workspace_key,
 )
@@ -82,25 +83,16 @@ class CostFolder:
         self._clock = clock
         self._lock = Lock()
         self._waiting: dict[Scope | None, _Unfolded] = {}
-        self._threads: ThreadPoolExecutor | None = None
+        self._behind = Behind("varve-costs")
 
     def fold_behind(self) -> None:
         """Fold in the background if the oldest count waits for `FOLD_AFTER_SECONDS`."""
-        if self._meter.age < FOLD_AFTER_SECONDS or self._threads is not None:
-            return
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="varve-costs")
-        self._threads.submit(self._try_to_fold)
+        if self._meter.age >= FOLD_AFTER_SECONDS:
+            self._behind.start(self.fold)
 
     def finish(self) -> None:
         """Wait for the fold in the background, if there is one."""
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
-
-    def _try_to_fold(self) -> None:
-        # The counts stay: the next fold tries again, and one that is asked for raises.
-        with suppress(VarveError):
-            self.fold()
+        self._behind.finish()
 
     def fold(self) -> None:
         """Add the counts to the objects of their months.
@@ -189,7 +181,7 @@ class CostFolder:
         if used:
             # A put cannot be counted after itself, so its own content counts it.
             add_counts(days, max(days), FOLD, used + _OWN_PUT)
-        data = encode_days(merge(known, days))
+        data = encode_days(merge(known, days), uuid4().hex)
         with self._meter.serve(scope, FOLD):
             done = objects.put_if(key, data, stored.etag if stored else None)
         used = self._meter.take_of(purpose) if own else Counter()
@@ -267,11 +259,9 @@ def _read_folder(objects: Objects, folder: str, first: str, last: str) -> Days:
     """Return the days from `first` to `last` in a folder's months."""
     days: Days = {}
     for month, key in months_in(objects, folder).items():
-        is_wanted = month_of_day(first) <= month <= month_of_day(last)
-        stored = objects.get(key) if is_wanted else None
-        if stored is None:
+        if not month_of_day(first) <= month <= month_of_day(last):
             continue
-        for day, verbs in parse_days(stored.data, key).items():
+        for day, verbs in read_days(objects, key).items():
             for verb, counts in verbs.items():
                 if first <= day <= last:
                     add_counts(days, day, verb, counts)

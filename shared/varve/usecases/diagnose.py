@@ -5,8 +5,9 @@ from datetime import timedelta
 from functools import partial
 
 from varve.domain.calendar import Grain
-from varve.domain.diagnosis import Diagnosis, Finding, Health, first_or
+from varve.domain.diagnosis import Diagnosis, Finding, Health
 from varve.domain.errors import VarveError
+from varve.ports.queues import QUEUES
 from varve.ports.surroundings import Surroundings
 from varve.usecases.erasure import receipts
 from varve.usecases.erasure.rereads import read_plan
@@ -16,7 +17,6 @@ from varve.usecases.status import status
 
 MAX_SKEW = timedelta(seconds=60)
 """A clock that is further off puts words on another day; S3 refuses one at 15 minutes."""
-QUEUE_NAMES = ("ingest", "write", "summary")
 
 Examine = Callable[[], Iterable[Finding]]
 
@@ -119,7 +119,7 @@ def _examine_queues(surroundings: Surroundings) -> Iterator[Finding]:
     if not surroundings.queues:
         yield Finding("queues", Health.SKIPPED, "none are configured")
         return
-    for name in QUEUE_NAMES:
+    for name in QUEUES:
         part = f"{name} queue"
         if name in surroundings.queues:
             yield from _try(part, partial(_examine_queue, surroundings, name))
@@ -166,10 +166,10 @@ def _examine_models(session: Session, asks: bool) -> Iterator[Finding]:
 def _examine_formats(
     session: Session, surroundings: Surroundings
 ) -> Iterator[Finding]:
-    yield from first_or(
-        _find_other_models(session),
-        Finding("formats", Health.OK, _list_libraries(surroundings)),
-    )
+    others = list(_find_other_models(session))
+    yield from others
+    if not others:
+        yield Finding("formats", Health.OK, _list_libraries(surroundings))
 
 
 def _find_other_models(session: Session) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from varve.domain.embedding import EmbeddingMismatch
-from varve.domain.record import Vector
+from varve.domain.record import EmbeddedRecord, Record, Vector
 from varve.ports.models import Embedder
 
 T = TypeVar("T")
@@ -71,3 +71,14 @@ def embedder_for(mismatch: EmbeddingMismatch, embedder: Embedder) -> Embedder:
         if found is not None:
             return found
     raise mismatch
+
+
+def embed_records(
+    records: Sequence[Record], embedder: Embedder
+) -> tuple[EmbeddedRecord, ...]:
+    """Return the records with their vectors. Raises as the embedder does."""
+    if not records:
+        return ()
+    vectors = embedder.embed([record.content for record in records])
+    pairs = zip(records, vectors, strict=True)
+    return tuple(EmbeddedRecord(record, vector) for record, vector in pairs)

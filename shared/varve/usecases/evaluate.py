@@ -1,7 +1,9 @@
 """Evaluate: ask a caller's own questions and measure the answers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from varve.domain.errors import Rejected
 from varve.domain.evaluation import (
     CUTS,
     VARIANTS,
@@ -11,7 +13,14 @@ from varve.domain.evaluation import (
     judge,
 )
 from varve.domain.search.query import SearchRequest
-from varve.usecases.search import search
+from varve.domain.tuning import (
+    LEAST_QUESTIONS,
+    Setting,
+    Tuning,
+    rate,
+    tune,
+)
+from varve.usecases.search import build_lookup, look_up, search
 from varve.usecases.session import Session
 
 
@@ -27,14 +36,55 @@ def evaluate_retrieval(
     for name, types in VARIANTS.items():
         figures = []
         for question in questions:
-            request = SearchRequest.model_validate(
-                {
-                    "query_text": question.question,
-                    "user_id": question.user_id,
-                    "memory_types": list(types),
-                    "max_results": max(CUTS),
-                }
-            )
+            request = _build_request(question, types)
             figures.append(judge(question, search(session, request).results))
         found[name] = average(figures)
     return found
+
+
+def tune_retrieval(
+    session: Session, questions: Sequence[LabelledQuestion]
+) -> Tuning:
+    """Fit half-life and weights on a caller's own questions; nothing is stored.
+
+    Each fifth of the questions is judged with what was fitted on the others. Raises
+    Rejected: there are fewer than `LEAST_QUESTIONS`; Misconfigured, Retryable.
+    """
+    if len(questions) < LEAST_QUESTIONS:
+        raise Rejected(
+            "questions",
+            f"{len(questions)} are too few to fit weights; the least is {LEAST_QUESTIONS}",
+        )
+    requests = [_build_request(question) for question in questions]
+    view = session.views.read(session, requests[0])
+    lookup = replace(
+        build_lookup(session.with_config(view.config), view), reranker=None
+    )
+
+    def score(setting: Setting) -> list[float]:
+        asked = replace(
+            lookup,
+            half_life_days=setting.half_life_days,
+            weights=dict(setting.weights),
+        )
+        scores: list[float] = []
+        for question, request in zip(questions, requests, strict=True):
+            results = look_up(asked, request).results
+            scores.append(rate(judge(question, results)))
+        return scores
+
+    own = Setting(lookup.half_life_days, tuple(sorted(lookup.weights.items())))
+    return tune(score, own, len(questions))
+
+
+def _build_request(
+    question: LabelledQuestion, types: Sequence[str] = ()
+) -> SearchRequest:
+    return SearchRequest.model_validate(
+        {
+            "query_text": question.question,
+            "user_id": question.user_id,
+            "memory_types": list(types),
+            "max_results": max(CUTS),
+        }
+    )

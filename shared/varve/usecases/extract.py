@@ -9,12 +9,8 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.conversation import Message
 from varve.domain.erasure import Tombstones
 from varve.domain.experience.rows import Report
-from varve.domain.extraction import Utterance
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
-from varve.domain.metadata import encode_metadata
-from varve.domain.record import MemoryType, Record, turn_id
-from varve.domain.text import passages, salience
 from varve.messages.erasure import ErasedMessage, Reread, drop_forgotten
 from varve.messages.ingest import IngestMessage, read_ingest
 from varve.messages.outcome import is_outcome_delivery, read_outcome
@@ -39,13 +35,14 @@ from varve.usecases.learning import (
 from varve.usecases.progress import StepCounter
 from varve.usecases.session import OpenSession, Session
 from varve.usecases.taken_in import Said, TakenIn
-from varve.usecases.timeline import keep, timeline_expiry_key, working_day
+from varve.usecases.timeline import keep, timeline_expiry_key
+from varve.usecases.turns import build_turns
 
 Told = tuple[Scope, Report]
 """Whose outcome a message reports, and the report."""
 IngestQueueMessage = IngestMessage | Reread | ErasedMessage | Told
 
-MAX_PENDING = 100
+MAX_PENDING = 250
 """Conversations whose writes share a commit at most: they are held in memory."""
 
 
@@ -68,6 +65,15 @@ class ExtractOutcome:
     returned: tuple[Delivery, ...] = ()
     partly_filtered: int = 0
     waiting: int = 0
+
+    def metrics(self, *, of: int) -> dict[str, int]:
+        """Return the counts of a batch `of` so many messages, by their metrics' names."""
+        return {
+            "ExtractedFacts": self.facts,
+            "ExtractedMessages": of - len(self.returned),
+            "WaitingMessages": self.waiting,
+            "ReturnedMessages": len(self.returned),
+        }
 
     def __add__(self, other: "ExtractOutcome") -> "ExtractOutcome":
         return ExtractOutcome(
@@ -248,11 +254,11 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
         owners=owners_of(message),
         objects=session.objects,
     )
-    turns = list(_turns(spoken_in(new, message), message, session))
+    turns = build_turns(session, spoken_in(new, message), message)
     # The words go first: if extraction fails, they are in memory and can be found.
     send_facts_and_turns(session, turns, message)
     facts, operations, waiting = _learn_or_wait(session, message, new)
-    keep_episodes(session, message, new)
+    keep_episodes(session, message, new, taken_in.last_at)
     if not turns:
         _note_expiry(session, message)
     outcome = ExtractOutcome(
@@ -319,29 +325,3 @@ def _timed(message: IngestMessage) -> Iterator[tuple[Message, datetime]]:
     start = message.conversation.started_at or message.received_at
     for one in message.conversation.messages:
         yield one, one.timestamp or start
-
-
-def _turns(
-    spoken: Sequence[tuple[Said, Utterance]],
-    message: IngestMessage,
-    session: Session,
-) -> Iterator[Record]:
-    """Yield the words as said, with the speaker's name; a long message as several turns."""
-    conversation_id = message.conversation.conversation_id
-    for said, utterance in spoken:
-        for index, passage in enumerate(passages(utterance.text)):
-            yield Record(
-                id=turn_id(conversation_id, said.id, index),
-                memory_type=MemoryType.TURN,
-                content=f"{utterance.speaker}: {passage}",
-                period=working_day(said.at, session.zone),
-                event_time=said.at,
-                created_at=message.received_at,
-                source_ids=(said.id,),
-                conversation_id=conversation_id,
-                user_id=utterance.user_id,
-                about=utterance.speaker,
-                importance=salience(passage),
-                position=said.position,
-                key_facts=encode_metadata(said.message.metadata or {}),
-            )

@@ -11,7 +11,7 @@ from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
 from varve.domain.metadata import Values
-from varve.domain.record import Record
+from varve.domain.record import Record, StoreName
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
 from varve.domain.search.outline import Outline
@@ -57,15 +57,15 @@ class Stock:
         self._embedder = embedder
         self._grant = grant
         self._metadata = metadata or {}
-        self._held: dict[Grain, Outline] = {}
-        self._embedders: dict[Grain, Embedder] = {}
+        self._held: dict[StoreName, Outline] = {}
+        self._embedders: dict[StoreName, Embedder] = {}
 
     @property
     def agent(self) -> str | None:
         """The other agent whose stores these are; None: the searching agent's own."""
         return self._grant.agent if self._grant else None
 
-    def narrow(self, where: Filter, grain: Grain) -> Filter | None:
+    def narrow(self, where: Filter, grain: StoreName) -> Filter | None:
         """Return the filter limited to what is granted and to the records with the metadata.
 
         None: nothing of what it asks for is granted of this grain.
@@ -79,7 +79,7 @@ class Stock:
     def _ids(self) -> frozenset[str] | None:
         return find_ids(self._reader, self._scope, self._metadata)
 
-    def columns(self, grain: Grain) -> Outline:
+    def columns(self, grain: StoreName) -> Outline:
         """Return the whole store as Columns, or its outline if it is too large to load."""
         if grain not in self._held:
             self._held[grain] = as_stored(
@@ -87,31 +87,33 @@ class Stock:
             )
         return self._held[grain]
 
-    def embedder(self, grain: Grain) -> Embedder:
+    def embedder(self, grain: StoreName) -> Embedder:
         """Return the embedder of the store's model."""
         self.columns(grain)
         return self._embedders[grain]
 
-    def _read(self, grain: Grain, embedder: Embedder) -> Outline:
+    def _read(self, grain: StoreName, embedder: Embedder) -> Outline:
         columns = self._reader.columns(
             self._scope, grain, model=embedder.model
         )
         self._embedders[grain] = embedder
         return columns
 
-    def count(self, grain: Grain, where: Filter) -> int:
+    def count(self, grain: StoreName, where: Filter) -> int:
         """Count the records that pass the filter."""
         narrowed = self.narrow(where, grain)
         return self.columns(grain).count(narrowed) if narrowed else 0
 
-    def count_stored(self, grain: Grain, where: Filter) -> int:
+    def count_stored(self, grain: StoreName, where: Filter) -> int:
         """Count the records that pass the filter without reading the whole store."""
         narrowed = self.narrow(where, grain)
         if narrowed is None:
             return 0
         return self._reader.count(self._scope, grain, where=narrowed)
 
-    def browse(self, grain: Grain, where: Filter, limit: int) -> list[Record]:
+    def browse(
+        self, grain: StoreName, where: Filter, limit: int
+    ) -> list[Record]:
         """Return up to `limit` records by event time, newest first."""
         narrowed = self.narrow(where, grain)
         if narrowed is None:
@@ -120,7 +122,7 @@ class Stock:
             self._scope, grain, where=narrowed, limit=limit
         )
 
-    def find_newest(self, grains: Iterable[Grain]) -> int | None:
+    def find_newest(self, grains: Iterable[StoreName]) -> int | None:
         """Return the newest event time, in microseconds since 1970; None: no records."""
         newest = []
         for grain in grains:
@@ -138,7 +140,11 @@ class Stock:
         return max(newest, default=None)
 
     def candidates(
-        self, grain: Grain, sought: EmbeddedQuestion, where: Filter, reach: int
+        self,
+        grain: StoreName,
+        sought: EmbeddedQuestion,
+        where: Filter,
+        reach: int,
     ) -> Columns:
         """Return what vector and keyword search find in a store too large to load.
 
@@ -175,7 +181,7 @@ class Wanted:
     where: Filter
     present: datetime
     strategy: Strategy
-    weights: Mapping[Grain, float]
+    weights: Mapping[StoreName, float]
     limit: int
     explain: bool = False
     about_present: bool = False
@@ -186,7 +192,7 @@ class _SearchedGrain:
     """One grain of one agent, with the filter of what may be found there."""
 
     stock: Stock
-    grain: Grain
+    grain: StoreName
     where: Filter
 
 

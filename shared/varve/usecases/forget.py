@@ -31,6 +31,7 @@ from varve.usecases.erasure.needles import (
     join_strings,
     trace,
 )
+from varve.usecases.erasure.notes import sweep_deleted
 from varve.usecases.erasure.passes import bar, erase, prune
 from varve.usecases.erasure.published import PublishedCopies, PublishedErasure
 from varve.usecases.erasure.rereads import read_plan
@@ -76,7 +77,7 @@ class ErasureTools(PublishingTools, Protocol):
 
 @dataclass(slots=True)
 class ForgetOutcome:
-    """The result of an erasure; `taken` are the facts and turns that were or would be erased."""
+    """The result of an erasure; `taken` are the facts, turns and notes that were or would be erased."""
 
     subject: str
     at: datetime
@@ -160,7 +161,7 @@ def forget(
         subject=selector.user or selector.conversation or ids,
         at=session.now,
         dry_run=request.dry_run,
-        taken=subject.facts_and_turns,
+        taken=subject.taken,
         messages=len(subject.messages),
         proposals=proposals,
     )
@@ -209,6 +210,7 @@ def _erase(
     wait = _build_wait(session, request.patience, passes)
     if selector.user:
         revoke_user(session, selector.user)
+        sweep_deleted(scope, selector.user, objects=objects)
     must_prune = bool(subject) or bool(known)
     outcome.erased = erase(session, selector, prune=must_prune, wait=wait)
     catch_up(session)

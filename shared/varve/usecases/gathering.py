@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from varve.domain.block import MAX_BLOCK_ENTRY_CHARACTERS, Entry, EntryType
+from varve.domain.block import Entry
 from varve.domain.calendar import day_of
 from varve.domain.context import ContextRequest, ContextSearched
 from varve.domain.entities import fold_of_user
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.experience.curation import claim_line, select_lessons
-from varve.domain.experience.lessons import Lesson
+from varve.domain.experience.history import History
+from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.identity import Scope
 from varve.domain.mention import in_words, mentioned
 from varve.domain.profile import ProfileEntry
@@ -20,32 +21,34 @@ from varve.domain.relevance import word_shares
 from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.query import SearchRequest
 from varve.domain.search.supersession import (
-    EndedStatement,
     find_ended,
-    held_until,
 )
 from varve.domain.statements.bearing import bears_on
 from varve.domain.statements.cues import asks_past
-from varve.domain.text import passages
 from varve.domain.triple import Triple
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
+from varve.usecases.block_entries import (
+    is_stated,
+    result_entry,
+    select_passages,
+    triple_entry,
+)
 from varve.usecases.experience.learnt import (
+    limit_to_user,
     read_granted_lessons,
-    read_user_lessons,
 )
 from varve.usecases.find import Stock
 from varve.usecases.ledger import Ledger
 from varve.usecases.lookup import Lookup, SharedMemory
-from varve.usecases.origins import Origin, find_origins, triple_entry_id
+from varve.usecases.origins import Origin, find_origins
 from varve.usecases.search import look_up
 from varve.usecases.shared_memories import name_agents
 from varve.usecases.superseded import drop_superseded_triples
 
 MAX_FOUND = 40
 MAX_TRIPLES = 100
-MAX_PASSAGES = 40
 """The most candidates from each source."""
 MAX_BEARING = 6
 """So many of the best results may enter the block whatever their likeness is."""
@@ -73,15 +76,16 @@ class Sources:
     """The sources of a context's candidates, and the optional models.
 
     `profile` reads every statement of the user, or of the default user if the request
-    names none. Of the agent's lessons at most `most_lessons` enter, the nearest first.
-    Without a finder or reranker, neither model is called. `shared` are the memories of
-    other agents.
+    names none; `past` reads the agent's experience. Of the agent's lessons at most
+    `most_lessons` enter, the nearest first. Without a finder or reranker, neither model is
+    called. `shared` are the memories of other agents.
     """
 
     reader: MemoryReader
     ledger: Ledger
     triples: Callable[[], Sequence[Triple]]
     profile: Callable[[], Sequence[ProfileEntry]]
+    past: Callable[[], History]
     embedder: Embedder
     finder: EntityFinder | None = None
     reranker: Reranker | None = None
@@ -163,10 +167,10 @@ def gather_candidates(
     return Candidates(
         profile=[attribute_entry(statement, zone) for statement in statements],
         found=[
-            _result_entry(result, prompt, ended, zone) for result in results
+            result_entry(result, prompt, ended, zone) for result in results
         ],
-        triples=[_triple_entry(triple, zone) for triple in triples],
-        passages=_select_passages(
+        triples=[triple_entry(triple, zone) for triple in triples],
+        passages=select_passages(
             question.request.documents, prompt, day_of(question.now, zone)
         ),
         lessons=_select_lessons(question, sources),
@@ -206,13 +210,14 @@ def _select_lessons(
     if not sources.most_lessons:
         return []
     user = question.request.user_id
-    known = read_user_lessons(question.scope, user, reader=sources.reader)
+    embed = sources.embedder.embed
+    known = derive_lessons(limit_to_user(sources.past(), user), embed)
     for memory in sources.shared:
-        known += read_granted_lessons(memory, user)
+        known += read_granted_lessons(memory, user, embed)
     nearest = select_lessons(
         known,
         sources.most_lessons,
-        sources.embedder.embed,
+        embed,
         situation=question.prompt,
     )
     return [_lesson_entry(lesson, question.zone) for lesson in nearest]
@@ -259,6 +264,7 @@ def _look_up(
         reader=sources.reader,
         ledger=sources.ledger,
         embedder=sources.embedder,
+        triples=sources.triples,
         shared=sources.shared,
     )
     found = look_up(lookup, SearchRequest.model_validate({**given, **limits}))
@@ -308,7 +314,7 @@ def _select_triples(
         triple
         for triple in held
         if (triple.source_id in entities or triple.target_id in entities)
-        and not _is_stated(triple, stated)
+        and not is_stated(triple, stated)
     ]
     shares = word_shares(prompt, [in_words(triple) for triple in about])
     order = sorted(
@@ -325,76 +331,6 @@ def _select_triples(
 def _is_first_person(prompt: str) -> bool:
     words = prompt.casefold().replace("’", "'").split()
     return not _FIRST_PERSON.isdisjoint(words)
-
-
-def _is_stated(triple: Triple, stated: Collection[tuple[str, str]]) -> bool:
-    """Return whether a (message, value) pair states the triple's object."""
-    for operation in triple.evidence:
-        value = operation.object.casefold()
-        if any(
-            (message, value) in stated for message in operation.message_ids
-        ):
-            return True
-    return False
-
-
-def _triple_entry(triple: Triple, zone: ZoneInfo) -> Entry:
-    return Entry(
-        triple_entry_id(triple),
-        day_of(triple.valid_at, zone),
-        in_words(triple),
-    )
-
-
-def _result_entry(
-    result: Result,
-    prompt: str,
-    ended: Sequence[EndedStatement],
-    zone: ZoneInfo,
-) -> Entry:
-    """Return a record as an entry.
-
-    A summary is dated by its period; a fact that has ended says until when it held.
-    """
-    is_summary = result.memory_type == EntryType.SUMMARY
-    date = result.period if is_summary else result.date
-    words = _excerpt(result.content, prompt)
-    if result.memory_type == MemoryType.FACT:
-        messages = {(result.conversation_id, id_) for id_ in result.source_ids}
-        until = held_until(messages, result.content, ended)
-        if until is not None:
-            words += f" (held until {day_of(until, zone)})"
-    return Entry(result.id, date, words)
-
-
-def _excerpt(text: str, prompt: str) -> str:
-    """Return the text, or of a long one the passage with most of the prompt's words."""
-    pieces = list(passages(text, MAX_BLOCK_ENTRY_CHARACTERS))
-    if len(pieces) < 2:
-        return text
-    shares = word_shares(prompt, pieces)
-    best = max(range(len(pieces)), key=lambda index: (shares[index], -index))
-    start = "… " if best > 0 else ""
-    end = " …" if best + 1 < len(pieces) else ""
-    return f"{start}{pieces[best]}{end}"
-
-
-def _select_passages(
-    documents: Iterable[str], prompt: str, today: str
-) -> list[Entry]:
-    """Return the documents' passages with most of the prompt's words.
-
-    Their ids are `document-2.1` for the first passage of the second document.
-    """
-    pieces: list[Entry] = []
-    for number, document in enumerate(documents, start=1):
-        parts = passages(document, MAX_BLOCK_ENTRY_CHARACTERS)
-        for part, passage in enumerate(parts, start=1):
-            id_ = f"{EntryType.DOCUMENT}-{number}.{part}"
-            pieces.append(Entry(id_, today, passage))
-    shares = word_shares(prompt, [piece.text for piece in pieces])
-    order = sorted(range(len(pieces)), key=lambda index: -shares[index])
-    return [pieces[index] for index in order[:MAX_PASSAGES]]
 
 
 def report_searched(candidates: Candidates, reranking: str) -> ContextSearched:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from varve.domain.allowance import PartlyFiltered
@@ -10,6 +11,7 @@ from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import Rejected, prefix_field
 from varve.domain.identity import Scope
 from varve.messages.ingest import IngestMessage, send_ingest
+from varve.messages.told import read_told
 from varve.ports.meter import doing
 from varve.usecases.session import OpenSession, Session
 
@@ -28,9 +30,35 @@ class IngestOutcome:
 
     conversations: int
     messages: int
-    parts: int
     correlation_ids: tuple[str, ...] = ()
     partly_filtered: tuple[PartlyFiltered, ...] = ()
+
+    @classmethod
+    def from_dict(cls, answer: Mapping[str, Any]) -> "IngestOutcome":
+        """Return the outcome of IngestFunction's answer, which has no correlation ids."""
+        accepted = answer["accepted"]
+        partly = map(
+            PartlyFiltered.from_dict, answer.get("partlyFiltered", ())
+        )
+        return cls(
+            accepted["conversations"],
+            accepted["messages"],
+            partly_filtered=tuple(partly),
+        )
+
+    @classmethod
+    def total(cls, outcomes: Sequence["IngestOutcome"]) -> "IngestOutcome":
+        """Return the sum of several outcomes."""
+        return cls(
+            sum(one.conversations for one in outcomes),
+            sum(one.messages for one in outcomes),
+            tuple(
+                chain.from_iterable(one.correlation_ids for one in outcomes)
+            ),
+            tuple(
+                chain.from_iterable(one.partly_filtered for one in outcomes)
+            ),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as JSON values, and `partlyFiltered` if there are such."""
@@ -46,11 +74,15 @@ class IngestOutcome:
         return answer
 
 
-def read_event(event: object) -> list[Conversation]:
+def read_event(event: object, now: datetime) -> list[Conversation]:
     """Return the valid conversations of an event: one, a list, or `{"conversations": […]}`.
 
+    A statement or a correction is a conversation of one message, said `now` unless it has a time.
     Raises Rejected: names the first faulty field of the first faulty conversation.
     """
+    told = read_told(event, now)
+    if told:
+        return told
     several = (
         event.get("conversations") if isinstance(event, Mapping) else event
     )
@@ -123,9 +155,7 @@ def _ingest(given: Sequence[tuple[Session, Conversation]]) -> IngestOutcome:
                 part, queue=session.queues.ingest, objects=session.objects
             )
             sent.append(part.correlation_id)
-    return IngestOutcome(
-        len(private), messages, len(sent), tuple(sent), tuple(partly)
-    )
+    return IngestOutcome(len(private), messages, tuple(sent), tuple(partly))
 
 
 def _parts(

@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import Grain
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
 from varve.domain.metadata import Values
-from varve.domain.record import Record
+from varve.domain.record import Record, StoreName
 from varve.domain.search.outline import moment
 from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.routing import Route
@@ -38,6 +37,7 @@ class Lookup:
 
     `shared` are the memories of other agents to search as well. `triples` reads the
     agent's triples; it is called only if the question is about how things stand.
+    `weights` are the workspace's own weights of signals.
     """
 
     scope: Scope
@@ -50,6 +50,7 @@ class Lookup:
     reranker: Reranker | None = None
     triples: Callable[[], Sequence[Triple]] = list
     shared: Sequence[SharedMemory] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def open_stocks(self, metadata: Values) -> list[Stock]:
         """Return the stores of the agent, then those of the other agents."""
@@ -67,7 +68,7 @@ class Browsing(NamedTuple):
     """A record that a browse found, its grain, and the other agent whose it is."""
 
     record: Record
-    grain: Grain
+    grain: StoreName
     agent: str | None
 
 
@@ -79,7 +80,7 @@ class Running:
     request: SearchRequest
     stocks: Sequence[Stock] = field(repr=False)
 
-    def count(self, grain: Grain, where: Filter) -> int:
+    def count(self, grain: StoreName, where: Filter) -> int:
         """Count the records that pass the filter.
 
         For a question the store is read anyway, so it is counted in memory.
@@ -88,7 +89,7 @@ class Running:
             return sum(stock.count(grain, where) for stock in self.stocks)
         return sum(stock.count_stored(grain, where) for stock in self.stocks)
 
-    def holds(self, grains: Iterable[Grain], way: Route) -> bool:
+    def holds(self, grains: Iterable[StoreName], way: Route) -> bool:
         """Return whether any record lies in the time that the route names."""
         where = replace(way.where, since=way.since, until=way.until)
         chosen = list(grains)
@@ -99,7 +100,7 @@ class Running:
         )
 
     def find_newest(
-        self, grains: Sequence[Grain], present: datetime
+        self, grains: Sequence[StoreName], present: datetime
     ) -> datetime:
         """Return the newest event time, at most `present`; without records `present`."""
         found = [stock.find_newest(grains) for stock in self.stocks]
@@ -107,7 +108,7 @@ class Running:
         return min(max(newest, default=present), present)
 
     def browse(
-        self, grains: Iterable[Grain], where: Filter, limit: int
+        self, grains: Iterable[StoreName], where: Filter, limit: int
     ) -> list[Browsing]:
         """Return up to `limit` of the newest records of each grain of each agent."""
         found: list[Browsing] = []
@@ -125,10 +126,10 @@ class Lanes:
     `fallback`: finer grains were added to the one asked for.
     """
 
-    counts: Mapping[Grain, int]
+    counts: Mapping[StoreName, int]
     fallback: bool
 
     @property
-    def filled(self) -> list[Grain]:
+    def filled(self) -> list[StoreName]:
         """The grains that have records in the window."""
         return [grain for grain, count in self.counts.items() if count]

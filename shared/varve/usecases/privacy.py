@@ -10,7 +10,7 @@ from varve.domain.allowance import (
     FilterLimit,
     PartlyFiltered,
 )
-from varve.domain.conversation import Conversation, reword
+from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Batch, Extraction, Fact
 from varve.domain.personal import (
@@ -23,6 +23,7 @@ from varve.domain.personal import (
     placeholder,
     replace_detections,
 )
+from varve.domain.rewording import reword
 from varve.domain.search.query import SearchRequest
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import TripleOperation

@@ -10,6 +10,7 @@ from varve.domain.calendar import iso
 from varve.domain.erasure import MessageKey, turn_ids
 from varve.domain.errors import Rejected
 from varve.domain.mention import in_words
+from varve.domain.notes import Note
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import Record
 from varve.domain.statements.likeness import (
@@ -18,6 +19,7 @@ from varve.domain.statements.likeness import (
     word_likeness,
 )
 from varve.domain.summary import key_facts_from_json
+from varve.domain.text import passages
 from varve.domain.triple import Op, Triple
 from varve.usecases.erasure.subject import read_summaries, read_working
 from varve.usecases.erasure.sweep import (
@@ -25,18 +27,19 @@ from varve.usecases.erasure.sweep import (
     read_profile_entries,
     read_timeline,
 )
+from varve.usecases.notes import read_all_notes
 from varve.usecases.session import Session
 
 WORTH_EMBEDDING = 0.3
 """The least share of words at which a text's meaning is compared too."""
-_ORDER = ("fact", "turn", "profile", "triple", "summary")
+_ORDER = ("fact", "turn", "note", "profile", "triple", "summary")
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """One statement to choose: `erases` are the ids of the records that hold its words.
 
-    `memory_type` is fact, turn, profile, triple or summary. `users` are the users whose
+    `memory_type` is fact, turn, note, profile, triple or summary. `users` are the users whose
     memory it is in. `also_in` are the ids of the others that the same messages made.
     Without `erases` it can only go with its user.
     """
@@ -80,7 +83,7 @@ def propose(
         for one in read_statements(session)
         if user_id is None or one.users == {user_id}
     ]
-    return _fold(_weigh(session, query, found))
+    return fold_statements(_weigh(session, query, found))
 
 
 def choose(
@@ -133,7 +136,7 @@ def _weigh(
     return likely
 
 
-def _fold(likely: Iterable[Proposal]) -> list[Proposal]:
+def fold_statements(likely: Iterable[Proposal]) -> list[Proposal]:
     """Give the records, triples and entries of the same messages one proposal."""
     ordered = sorted(likely, key=_rank)
     shown: list[Proposal] = []
@@ -171,6 +174,8 @@ def read_statements(session: Session) -> Iterator[Proposal]:
         yield _of_triple(triple, by_message)
     for entry in read_profile_entries(scope, objects=session.objects):
         yield _of_entry(entry, by_message)
+    for note in read_all_notes(scope, objects=session.objects):
+        yield from _of_note(note)
 
 
 def _read_words(
@@ -227,6 +232,21 @@ def _of_record(record: Record) -> Proposal:
         erases=(record.id,),
         users=_users(record.user_id),
     )
+
+
+def _of_note(note: Note) -> Iterator[Proposal]:
+    """Yield the passages of all versions of a note, which go together."""
+    for version in note.kept:
+        for passage in passages(version.content):
+            yield Proposal(
+                id=note.id,
+                memory_type="note",
+                date=iso(version.at)[:10],
+                content=f"{note.path}: {passage}",
+                messages=frozenset([("", note.id)]),
+                erases=(note.id,),
+                users=_users(note.user_id),
+            )
 
 
 def _of_line(line: TimelineLine, turns: Sequence[str]) -> Proposal:

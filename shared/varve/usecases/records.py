@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
+from varve.domain.calendar import SUMMARY_GRAINS, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.listing import (
@@ -13,21 +13,18 @@ from varve.domain.listing import (
     RecordPage,
     StoredRecord,
 )
-from varve.domain.record import MemoryType, Record
+from varve.domain.record import GRAINS, Record, Store, StoreName
 from varve.domain.search.query import Filter, window
 from varve.domain.validation import valid_text
 from varve.ports.records import MemoryReader
 from varve.usecases.metadata import find_ids
 from varve.usecases.session import Session
 
-LAST_TURNS = 6
-"""How many turns tell what a conversation was about when it ended."""
-
 
 def find_record(
     reader: MemoryReader, scope: Scope, id_: str
-) -> tuple[Grain, Record]:
-    """Return a record with its grain. Raises Rejected: there is none of this id."""
+) -> tuple[StoreName, Record]:
+    """Return a record with its grain, or the notes' store. Raises Rejected: there is none of this id."""
     found = _look_up(reader, scope, id_)
     if found is None:
         raise Rejected("id", f"there is no record {id_[:80]!r} in {scope}")
@@ -45,9 +42,9 @@ def get_record(session: Session, id_: str) -> StoredRecord | None:
 
 def _look_up(
     reader: MemoryReader, scope: Scope, id_: str
-) -> tuple[Grain, Record] | None:
+) -> tuple[StoreName, Record] | None:
     valid_text(id_, "id")
-    for grain in Grain:
+    for grain in (*GRAINS, Store.NOTES):
         for record in reader.get(scope, grain, [id_]):
             return grain, record
     return None
@@ -95,29 +92,6 @@ def list_summarized_periods(
         tallies = reader.tally(session.scope, grain, ("period",), where=where)
         found += [Period(grain, str(tally.key[0])) for tally in tallies]
     return sorted(found, key=_newest_period_first)
-
-
-def read_last_words(
-    session: Session, user_id: str | None, conversation_id: str | None
-) -> str:
-    """Return the last turns, or once these have expired the newest summary of a finer grain.
-
-    Of a user or a conversation if one is given; empty without any. Raises Retryable.
-    """
-    where = Filter(user_id=user_id, conversation_id=conversation_id)
-    turns = replace(where, memory_types=(MemoryType.TURN.value,))
-    last = session.records.browse(
-        session.scope, Grain.WORKING, where=turns, limit=LAST_TURNS
-    )
-    if last:
-        return "\n".join(turn.content for turn in reversed(last))
-    for grain in SUMMARY_GRAINS:
-        newest = session.records.browse(
-            session.scope, grain, where=where, limit=1
-        )
-        if newest:
-            return newest[0].content
-    return ""
 
 
 def _newest_period_first(period: Period) -> tuple[int, int]:

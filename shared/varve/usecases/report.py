@@ -47,6 +47,10 @@ def report(
 
 
 def _find_bounds(session: Session, month: str) -> tuple[datetime, datetime]:
+    """Return the first instants of the calendar month and of the next.
+
+    A monthly `Period` begins with a week, so it is no calendar month.
+    """
     try:
         first = date.fromisoformat(f"{month}-01")
         after = date(first.year + first.month // 12, first.month % 12 + 1, 1)

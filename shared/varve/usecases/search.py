@@ -12,7 +12,7 @@ import numpy as np
 
 from varve.domain.calendar import Grain, iso
 from varve.domain.entities import fold_of_user
-from varve.domain.record import GRAINS, STORES
+from varve.domain.record import GRAINS, STORES, Store, StoreName
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.mentions import has_mentions
 from varve.domain.search.nearness import recency
@@ -22,7 +22,12 @@ from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight
 from varve.domain.search.results import Browsed, fit_to_limits, ranked_result
 from varve.domain.search.routing import Route, route
-from varve.domain.search.strategies import BALANCED, CURRENT, with_half_life
+from varve.domain.search.strategies import (
+    BALANCED,
+    CURRENT,
+    with_half_life,
+    with_weights,
+)
 from varve.domain.search.supersession import (
     demote_ended,
     drop_corrected,
@@ -31,9 +36,16 @@ from varve.domain.search.supersession import (
 from varve.domain.statements.cues import asks_past
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
+from varve.usecases.asked_to_forget import drop_forgotten, has_requests
 from varve.usecases.experience.search import with_experience
 from varve.usecases.find import Wanted, find, rerank
-from varve.usecases.lookup import Browsing, Lanes, Lookup, Running
+from varve.usecases.lookup import (
+    Browsing,
+    Lanes,
+    Lookup,
+    Running,
+    SharedMemory,
+)
 from varve.usecases.meant import ask_which, find_meant
 from varve.usecases.search_hints import (
     explain_empty,
@@ -69,10 +81,16 @@ def search(session: Session, request: SearchRequest) -> SearchResponse:
     Raises Rejected: the limits leave no time; Misconfigured: the store has another
     embedding model; Retryable.
     """
-    stores = STORES if EXPERIENCE_TYPES & set(request.memory_types) else GRAINS
+    stores = _choose_stores(request)
     grants = start_reading_grants(session, request.agents)
     answer = partial(_answer_view, session, request, grants, stores)
     return session.views.answer(session, request, answer, stores)
+
+
+def _choose_stores(request: SearchRequest) -> StoreNames:
+    if EXPERIENCE_TYPES & set(request.memory_types):
+        return STORES
+    return (*GRAINS, Store.NOTES) if request.asks_for("note") else GRAINS
 
 
 def _answer_view(
@@ -85,24 +103,34 @@ def _answer_view(
     session = session.with_config(view.config)
     request = session.privacy.filter_request(request)
     grants = grants or start_reading_configured_grants(session, request.agents)
-    lookup = Lookup(
-        scope=session.scope,
-        now=session.now,
-        zone=session.zone,
-        reader=view.reader,
-        ledger=view.ledger,
-        embedder=session.embedder,
-        half_life_days=session.config.search.half_life_days,
-        reranker=session.models.reranker(session.config),
-        triples=view.triples,
-        shared=open_shared(session, grants, stores),
-    )
+    shared = open_shared(session, grants, stores)
+    lookup = build_lookup(session, view, shared)
     found = look_up(lookup, request)
     if EXPERIENCE_TYPES & set(request.memory_types):
         found = with_experience(found, request, lookup)
     if session.searches is not None:
         session.searches.note(session, request, found)
     return say_what_was_shared(found, grants)
+
+
+def build_lookup(
+    session: Session, view: View, shared: Sequence[SharedMemory] = ()
+) -> Lookup:
+    """Return what a search of a view reads, as the session's configuration has it."""
+    config = session.config
+    return Lookup(
+        scope=session.scope,
+        now=session.now,
+        zone=session.zone,
+        reader=view.reader,
+        ledger=view.ledger,
+        embedder=session.embedder,
+        half_life_days=config.search.half_life_days,
+        weights=config.search.read_weights(),
+        reranker=session.models.reranker(config),
+        triples=view.triples,
+        shared=shared,
+    )
 
 
 def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
@@ -125,6 +153,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     if not found and way.understood and way.text:
         wide = way.without_window(request)
         found = _find(wide, _choose_lanes(wide, running), running)
+    found = _hide_forgotten(found, running)
     outside = explain_outside(way, lanes, running, bool(found))
     outside = outside or explain_finer(way, lanes)
     ordered, reranked = _rerank(way, found, lookup.reranker)
@@ -136,10 +165,27 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     return SearchResponse.model_validate(
         {
             "results": [_result(item, lookup) for item in best],
-            "searched": _searched(way, lanes, tokens, reranked),
+            "searched": _searched(way, lanes, tokens, reranked, running),
             "hint": hint,
         }
     )
+
+
+def _hide_forgotten(
+    found: Sequence[Ranked | Browsed], running: Running
+) -> Sequence[Ranked | Browsed]:
+    """Return the records without those that a user asked to forget.
+
+    A question reads the triples only if any turn may ask to forget. A browse does not
+    load the store, and reads the triples.
+    """
+    if not found:
+        return found
+    own = running.stocks[0]
+    asks = running.request.text
+    if asks and not has_requests(own.columns(Grain.WORKING)):
+        return found
+    return drop_forgotten(found, running.lookup)
 
 
 def _rerank(
@@ -233,14 +279,15 @@ def _wanted(
     limit = request.max_results + (SPARE_RESULTS if current else 0)
     if request.max_tokens:
         limit = MAX_RESULTS
-    strategy = CURRENT if current else BALANCED
+    lookup = running.lookup
+    strategy = with_weights(CURRENT if current else BALANCED, lookup.weights)
     return Wanted(
         question=read_question(
             way.text, way.near_since, way.near_until, lasting=way.lasting
         ),
         where=way.where,
         present=way.present,
-        strategy=with_half_life(strategy, running.lookup.half_life_days),
+        strategy=with_half_life(strategy, lookup.half_life_days),
         weights={
             grain: lane_weight(grain, way.asked, way.age_days)
             for grain in lanes.filled
@@ -258,7 +305,7 @@ def _is_about_present(way: Route) -> bool:
 
 
 def _browse(
-    way: Route, grains: Sequence[Grain], running: Running
+    way: Route, grains: Sequence[StoreName], running: Running
 ) -> list[Browsed]:
     """Return the newest records of all grains; the score is the recency."""
     mentions = way.where.mentions
@@ -286,13 +333,17 @@ def _browse(
 
 
 def _searched(
-    way: Route, lanes: Lanes, tokens: int, reranked: bool | None
+    way: Route,
+    lanes: Lanes,
+    tokens: int,
+    reranked: bool | None,
+    running: Running,
 ) -> dict[str, Any]:
     """Return the values of the answer's `Searched`."""
     since = way.where.since
     until = way.where.until
     return {
-        "grains": [grain for grain in Grain if grain in lanes.counts],
+        "grains": _name_stores(lanes),
         "since": since and iso(since),
         "until": until and iso(until),
         "records": sum(lanes.counts.values()),
@@ -300,7 +351,21 @@ def _searched(
         "tokens": tokens,
         "understood": way.understood and _understood(way.understood),
         "reranked": reranked,
+        "weights": _own_weights(running),
     }
+
+
+def _own_weights(running: Running) -> dict[str, float] | None:
+    """Return the workspace's own weights, if the request asks for explanations."""
+    return dict(running.lookup.weights) if running.request.explain else None
+
+
+def _name_stores(lanes: Lanes) -> list[str]:
+    """Return the grains searched, and the store of notes if it has any in the window."""
+    names = [str(grain) for grain in Grain if grain in lanes.counts]
+    if lanes.counts.get(Store.NOTES):
+        names.append(str(Store.NOTES))
+    return names
 
 
 def _understood(words: "TimeWords") -> dict[str, Any]:

@@ -51,7 +51,7 @@ def explain_empty(
     lookup = running.lookup
     counts = {
         grain: lookup.reader.count(lookup.scope, grain, where=Filter())
-        for grain in Grain
+        for grain in dict.fromkeys((*Grain, *way.lanes))
     }
     stored = ", ".join(
         f"{count} {grain}" for grain, count in counts.items() if count

@@ -2,8 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -15,6 +13,7 @@ from varve.domain.identity import Scope
 from varve.domain.searches import AskedSearch, SearchRow, build_search_row
 from varve.domain.workspace import LoggedQuestion
 from varve.ports.clock import Clock
+from varve.usecases.behind import Behind
 from varve.usecases.erasure import tombstones
 from varve.usecases.search_objects import drop_rows, put_rows, read_key
 from varve.usecases.session import OpenSession, Session
@@ -40,7 +39,7 @@ class SearchLog:
         self._writing = Lock()
         self._waiting: list[tuple[Scope, AskedSearch]] = []
         self._since: datetime | None = None
-        self._threads: ThreadPoolExecutor | None = None
+        self._behind = Behind("varve-searches")
 
     def note(
         self,
@@ -71,17 +70,12 @@ class SearchLog:
 
     def flush_behind(self) -> None:
         """Write in the background if many questions wait, or one waits for long."""
-        if self._threads is None and self._is_due():
-            self._threads = ThreadPoolExecutor(
-                1, thread_name_prefix="varve-searches"
-            )
-            self._threads.submit(self._try_to_flush)
+        if self._is_due():
+            self._behind.start(self._flush)
 
     def finish(self) -> None:
         """Wait for the writing in the background, if there is any."""
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
+        self._behind.finish()
 
     def flush(self) -> None:
         """Write what waits. Raises Retryable, Misconfigured, Rejected: it waits on."""
@@ -94,11 +88,6 @@ class SearchLog:
                 return False
             is_old = self._clock() - self._since >= FLUSH_AFTER
             return is_old or len(self._waiting) >= FLUSH_AT
-
-    def _try_to_flush(self) -> None:
-        # The questions stay: the next flush tries again, and one asked for raises.
-        with suppress(VarveError):
-            self._flush()
 
     def _flush(self) -> None:
         with self._writing:

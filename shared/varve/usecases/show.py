@@ -4,7 +4,7 @@ from typing import Any
 
 from varve.domain.calendar import Grain, iso
 from varve.domain.identity import Scope
-from varve.domain.record import MemoryType, Record, turn_id
+from varve.domain.record import MemoryType, Record, StoreName, turn_id
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
 from varve.usecases.records import find_record
@@ -18,7 +18,7 @@ def show(
     """Return a record and its sources as JSON values, `depth` levels (None: all).
 
     A summary's sources are records with sources of their own; a fact's and a turn's are
-    messages. Of a source that retention has deleted only the id is shown and, for a
+    messages; a note's record has none. Of a source that retention has deleted only the id is shown and, for a
     turn, its message while the timeline has it. Raises Rejected: there is no such record.
     """
     scope = session.scope
@@ -38,14 +38,14 @@ class _Tree:
         self._objects = objects
 
     def describe(
-        self, record: Record, grain: Grain, depth: int | None
+        self, record: Record, grain: StoreName, depth: int | None
     ) -> dict[str, Any]:
         """Return a record with `depth` levels of sources (None: all) as JSON values."""
         described = _record(record, grain)
         if depth == 0:
             return described
         below = None if depth is None else depth - 1
-        if record.memory_type is MemoryType.SUMMARY:
+        if isinstance(grain, Grain) and grain is not Grain.WORKING:
             described["sources"] = self._sources_of(record, grain, below)
         else:
             described["sources"] = self._messages_of(record)
@@ -104,7 +104,7 @@ def _message(line: dict[str, Any]) -> dict[str, Any]:
     return {"at": line["at"], **line["message"]}
 
 
-def _record(record: Record, grain: Grain) -> dict[str, Any]:
+def _record(record: Record, grain: StoreName) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "id": record.id,
         "grain": str(grain),

@@ -10,13 +10,16 @@ from varve.ports.records import MemoryReader
 from varve.usecases.budget import read_budget
 from varve.usecases.erasure import receipts
 from varve.usecases.erasure.rereads import read_plan
+from varve.usecases.inspection.occurring import list_people, list_topics
 from varve.usecases.plan import GRACE
 from varve.usecases.session import Session
 from varve.usecases.waiting import folder_of
 
 
 @doing("status")
-def status(session: Session) -> dict[str, Any]:
+def status(
+    session: Session, *, people: bool = False, topics: bool = False
+) -> dict[str, Any]:
     """Return counts, bytes, model and span of each grain, its periods, and the graph.
 
     `backlog`: closed periods whose summary is missing or stale and has not failed, and
@@ -24,6 +27,7 @@ def status(session: Session) -> dict[str, Any]:
     `budget`: that of the workspace's month for models, or None; `waiting`: parts of
     conversations, and periods, that wait for it.
     `rereads`: conversations that an interrupted erasure left to be read again.
+    `people` and `topics` are listed on request.
     """
     scope = session.scope
     now = session.now
@@ -56,11 +60,24 @@ def status(session: Session) -> dict[str, Any]:
             "cleanups": len(expired),
         },
         "graph": _graph(session),
+        "notes": _notes(session),
         "timeline": {"bytes": _bytes(session, f"timeline/{scope}")},
         "erasure": receipts.last(scope, objects=session.objects),
         **_budget(session),
         "rereads": len(read_plan(scope, objects=session.objects)),
+        **_list_occurring(session, people=people, topics=topics),
     }
+
+
+def _list_occurring(
+    session: Session, *, people: bool, topics: bool
+) -> dict[str, Any]:
+    listed: dict[str, Any] = {}
+    if people:
+        listed["people"] = list_people(session)
+    if topics:
+        listed["topics"] = list_topics(session)
+    return listed
 
 
 def _budget(session: Session) -> dict[str, Any]:
@@ -103,6 +120,14 @@ def _graph(session: Session) -> dict[str, Any]:
     triples, current = session.graph.counts(session.scope, session.now)
     size = _bytes(session, f"graphs/{session.scope}")
     return {"triples": triples, "current": current, "bytes": size}
+
+
+def _notes(session: Session) -> dict[str, Any]:
+    """Return how many notes there are, of the agent and its users, and their bytes."""
+    sizes = [
+        one.size for one in session.objects.list(f"notes/{session.scope}")
+    ]
+    return {"count": sum(map(bool, sizes)), "bytes": sum(sizes)}
 
 
 def _states(

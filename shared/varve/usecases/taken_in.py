@@ -49,11 +49,15 @@ class _Arrival:
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """The stored list: words' hashes by message hash, how many were forgotten, arrivals."""
+    """The stored list: words' hashes by message hash, how many were forgotten, arrivals.
+
+    `last_at` is the time of the last message taken in; "" if an earlier version wrote it.
+    """
 
     ids: Mapping[str, str] = field(default_factory=dict)
     erased: int = 0
     arriving: Mapping[str, _Arrival] = field(default_factory=dict)
+    last_at: str = ""
 
     @property
     def next_position(self) -> int:
@@ -89,6 +93,12 @@ class TakenIn:
 
     def __contains__(self, message: Message) -> bool:
         return hash_message_id(str(message.id)) in self._noted.ids
+
+    @property
+    def last_at(self) -> datetime | None:
+        """The time of the last message taken in; None if it is not known."""
+        last = self._noted.last_at
+        return parse_instant(last) if last else None
 
     def differs(self, message: Message) -> bool:
         """Return whether this id was taken in with other words; the first ones stay."""
@@ -144,16 +154,23 @@ class TakenIn:
 
         Raises Contended: `MAX_RACES` other writers were faster.
         """
+        given = list(said)
         words = {
-            hash_message_id(one.id): _hash_words(one.message) for one in said
+            hash_message_id(one.id): _hash_words(one.message) for one in given
         }
+        newest = max((iso(one.at) for one in given), default="")
         for _ in range(MAX_RACES):
             self._load()
             noted = self._noted
             forgotten = self._arrived - {*noted.ids, *noted.arriving}
             new = _without(words, forgotten)
             arriving = _without(noted.arriving, new)
-            left = replace(noted, ids={**new, **noted.ids}, arriving=arriving)
+            left = replace(
+                noted,
+                ids={**new, **noted.ids},
+                arriving=arriving,
+                last_at=max(noted.last_at, newest) if new else noted.last_at,
+            )
             if left == noted or self._save(left):
                 return
         raise Contended(_LOST_RACE)
@@ -167,7 +184,8 @@ class TakenIn:
         noted = self._noted
         ids = _without(noted.ids, doomed)
         arriving = _without(noted.arriving, doomed)
-        left = _Noted(ids, noted.erased + len(noted.ids) - len(ids), arriving)
+        erased = noted.erased + len(noted.ids) - len(ids)
+        left = replace(noted, ids=ids, erased=erased, arriving=arriving)
         if self._etag is None or not (left != noted or whole):
             return
         if not self._save(left):
@@ -218,8 +236,11 @@ def take_in(
     if not new:
         return 0
     ids = {**noted.ids, **new}
-    left = _Noted(
-        ids, max(erased, noted.erased), _without(noted.arriving, new)
+    left = replace(
+        noted,
+        ids=ids,
+        erased=max(erased, noted.erased),
+        arriving=_without(noted.arriving, new),
     )
     if not objects.put_if(key, _encode(left), stored.etag if stored else None):
         raise Contended("ledger: another writer took in messages meanwhile")
@@ -254,13 +275,18 @@ def _decode(key: str, data: bytes) -> _Noted:
         for id_, (at, position, part) in known.get("arriving", {}).items():
             parse_instant(at)
             arriving[str(id_)] = _Arrival(str(at), int(position), str(part))
-        return _Noted(ids, int(known.get("erased", 0)), arriving)
+        last_at = str(known.get("last", ""))
+        if last_at:
+            parse_instant(last_at)
+        return _Noted(ids, int(known.get("erased", 0)), arriving, last_at)
 
 
 def _encode(noted: _Noted) -> bytes:
     value: dict[str, Any] = {"messages": noted.ids}
     if noted.erased:
         value["erased"] = noted.erased
+    if noted.last_at:
+        value["last"] = noted.last_at
     if noted.arriving:
         value["arriving"] = {
             id_: [one.at, one.position, one.part]

@@ -13,8 +13,8 @@ from varve.usecases.commits import WriteOutcome, WriterSession, apply_messages
 from varve.usecases.contention import until_uncontended
 from varve.usecases.deliver import group_deliveries, handle_until_failure
 
-MAX_WAITING = 100
-"""The most messages that `DirectWrites` holds in memory."""
+MAX_WAITING_CHARACTERS = 16 * 2**20
+"""The most characters of messages that `DirectWrites` holds in memory."""
 
 Pending = list[tuple[Delivery, WriteMessage]]
 
@@ -67,26 +67,30 @@ def write_now(session: WriterSession, deliveries: Sequence[Delivery]) -> None:
 class DirectWrites:
     """The write queue of a process without SQS: `flush` writes the sent messages.
 
-    Messages sent together share commits. To bound memory, `MAX_WAITING` messages are
-    written early. `open_writer` is called by each flush that has something to write.
+    Messages sent together share commits. To bound memory, messages of
+    `MAX_WAITING_CHARACTERS` are written early. Each flush that has something to write
+    calls `open_writer`.
     """
 
     def __init__(self, open_writer: Callable[[], WriterSession]) -> None:
         self._open_writer = open_writer
         self._sent: list[Delivery] = []
+        self._size = 0
 
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
         """Hold the message until the next flush. Raises what `flush` raises."""
         self._sent.append(
             Delivery(id=deduplication_id, body=body, group=group)
         )
-        if len(self._sent) >= MAX_WAITING:
+        self._size += len(body)
+        if self._size >= MAX_WAITING_CHARACTERS:
             self.flush()
 
     def flush(self) -> None:
         """Write everything sent. Raises Rejected, Misconfigured, Retryable: send again."""
         sent = self._sent
         self._sent = []
+        self._size = 0
         if sent:
             write_now(self._open_writer(), sent)
 

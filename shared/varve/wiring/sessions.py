@@ -85,7 +85,7 @@ class Sessions:
         """
         given = os.environ if environment is None else environment
         settings = read_settings(given, None if store is None else str(store))
-        return cls(settings, _clock(now), given)
+        return cls(settings, read_clock(now), given)
 
     def open(self, scope: Scope, now: datetime | None = None) -> Session:
         """Open a session on one agent's memory. Raises Misconfigured, Retryable."""
@@ -323,7 +323,8 @@ def _function_megabytes(environment: Mapping[str, str]) -> int | None:
     return int(megabytes) if megabytes.isdecimal() else None
 
 
-def _clock(now: Now) -> Clock:
+def read_clock(now: Now) -> Clock:
+    """Return the clock that `now` gives: the system's, the caller's, or one that stands."""
     if now is None:
         return system_clock
     if callable(now):

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
-from uuid import uuid4
 
+from varve.adapters.lance.creation import create_once
 from varve.adapters.lance.errors import FOREIGN
 from varve.adapters.lance.keywords import require_index
 from varve.adapters.lance.lean_import import without_rest_client
@@ -20,7 +20,6 @@ from varve.adapters.lance.purge import (
 )
 from varve.adapters.lance.rows import schema_for
 from varve.adapters.lance.upkeep import Upkeep, compact, count_fragments
-from varve.domain.errors import Contended
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName, Written
 from varve.ports.meter import Meter, MeteredThreads
@@ -39,8 +38,6 @@ Keyword postings take 35 MB. A search that reads the codes again takes three tim
 """
 METADATA_BYTES = 64 * 1024 * 1024
 """LanceDB's metadata cache, bounded because a warm process may serve many agents."""
-CLAIM_WAITS = 50
-CLAIM_WAIT_SECONDS = 0.1
 CONFIRM_AFTER_SECONDS = 1.0
 """A write on S3 that took longer looks whether its commit is among the newest versions.
 
@@ -87,13 +84,13 @@ class Tables:
         options: dict[str, str] | None = None,
         meter: Meter | None = None,
     ) -> None:
-        begin_counting(meter)
-        self._meter = meter
         self._root = root
         self._objects = objects
         self._upkeep = upkeep
         self._options = options
         self._is_remote = root.startswith("s3://")
+        self._meter = meter if self._is_remote else None
+        begin_counting(self._meter)
         self._session = new_session()
         self._tables: dict[Store, tuple[object, Table]] = {}
         self._indexed: set[Store] = set()
@@ -233,38 +230,17 @@ class Tables:
         return table
 
     def _create(self, scope: Scope, grain: StoreName, model: str) -> Table:
-        """Create an empty table under a claim, so that only one writer creates it.
+        def create() -> Table:
+            table = new_table(self._connect(scope, grain), model)
+            identity = self._read_identity(scope, grain)
+            return self._keep(scope, grain, identity, table)
 
-        LanceDB lets a second creator overwrite the first one's table. A claim whose table
-        does not appear belongs to a writer that died, and is taken over.
-        Raises Contended: another writer is creating the table.
-        """
-        key = f"{store_prefix(scope, grain)}/{TABLE}.creator"
-        if not self._objects.put_if(key, uuid4().bytes, None):
-            table = self._await_table(scope, grain)
-            if table is not None:
-                return table
-            claim = self._objects.get(key)
-            etag = claim.etag if claim else None
-            if not self._objects.put_if(key, uuid4().bytes, etag):
-                raise Contended(
-                    f"store {scope}/{grain}: another writer is making the table"
-                )
-            table = self.open_newest(scope, grain)
-            if table is not None:
-                return table
-        table = new_table(self._connect(scope, grain), model)
-        identity = self._read_identity(scope, grain)
-        return self._keep(scope, grain, identity, table)
-
-    def _await_table(self, scope: Scope, grain: StoreName) -> Table | None:
-        """Wait up to 5 seconds for the table that another writer is creating."""
-        for _ in range(CLAIM_WAITS):
-            table = self.open_newest(scope, grain)
-            if table is not None:
-                return table
-            sleep(CLAIM_WAIT_SECONDS)
-        return None
+        return create_once(
+            f"{store_prefix(scope, grain)}/{TABLE}.creator",
+            self._objects,
+            partial(self.open_newest, scope, grain),
+            create,
+        )
 
     def _connect(self, scope: Scope, grain: StoreName) -> Any:
         uri = f"{self._root}/{store_prefix(scope, grain)}"

@@ -5,8 +5,8 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
+from varve.domain.record import StoreName
 
 if TYPE_CHECKING:  # a writer creates this cache too, but never loads columns
     from varve.adapters.lance_cache.columns import CachedStore
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a writer creates this cache too, but never loads columns
 MAX_CACHED_BYTES = 256 * 1024 * 1024
 """Limit for all columns of one process, except those of the agent used last."""
 
-Key = tuple[Scope, Grain]
+Key = tuple[Scope, StoreName]
 
 
 class ColumnCache:
@@ -43,7 +43,7 @@ class ColumnCache:
         return columns_of([])
 
     def get(
-        self, scope: Scope, grain: Grain, version: object
+        self, scope: Scope, grain: StoreName, version: object
     ) -> "Outline | None":
         """Return the store's columns at exactly this version."""
         with self._lock:
@@ -53,14 +53,18 @@ class ColumnCache:
             self._cached.move_to_end((scope, grain))
             return cached[1].columns
 
-    def newest(self, scope: Scope, grain: Grain) -> "CachedStore | None":
+    def newest(self, scope: Scope, grain: StoreName) -> "CachedStore | None":
         """Return the store as cached, at any version."""
         with self._lock:
             cached = self._cached.get((scope, grain))
             return None if cached is None else cached[1]
 
     def put(
-        self, scope: Scope, grain: Grain, version: object, store: "CachedStore"
+        self,
+        scope: Scope,
+        grain: StoreName,
+        version: object,
+        store: "CachedStore",
     ) -> None:
         """Cache the store in place of its other version.
 

@@ -19,7 +19,6 @@ from varve.adapters.lance_cache.cache_directory import Caching
 from varve.adapters.lance_cache.column_cache import ColumnCache
 from varve.adapters.lance_cache.replicas import Replicas
 from varve.adapters.lance_cache.version_watch import watched_tables
-from varve.domain.calendar import Grain
 from varve.domain.embedding import require_same_model
 from varve.domain.identity import Scope
 from varve.domain.record import GRAINS, StoreName, Vector
@@ -44,12 +43,16 @@ class CachingReader(LanceReader):
         super().__init__(find, open_newest)
         self._cache = cache
 
-    def at(
-        self, scope: Scope, stores: Sequence[StoreName] = GRAINS
-    ) -> "CachingReader":  # noqa: ARG002 - in the port
+    def at(  # the parameters are the port's
+        self,
+        scope: Scope,  # noqa: ARG002
+        stores: Sequence[StoreName] = GRAINS,  # noqa: ARG002
+    ) -> "CachingReader":
         return self  # already pinned to a version
 
-    def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Outline":
+    def columns(
+        self, scope: Scope, grain: StoreName, *, model: str
+    ) -> "Outline":
         handle = self._find(scope, grain)
         nothing: Outline = self._cache.nothing
         try:
@@ -75,7 +78,7 @@ class CachingReader(LanceReader):
     def candidates(
         self,
         scope: Scope,
-        grain: Grain,
+        grain: StoreName,
         *,
         text: str,
         vector: Vector,

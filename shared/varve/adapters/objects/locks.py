@@ -1,6 +1,5 @@
 """Locks between threads and, for a directory, between processes."""
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from filelock import FileLock
 
 from varve.adapters.disk_errors import disk_error
 from varve.domain.errors import Retryable
+from varve.ports.locks import slot_of
 
 POLL_SECONDS = 0.01
 """How often a process asks for a lock file that another process holds."""
@@ -21,8 +21,8 @@ _locks: dict[str, Lock] = {}
 class ProcessLocks:
     """The Locks port between the threads of this process, for one store root.
 
-    A name stands for one of 4,096 locks of its area, which bounds the number of lock
-    files. Two names that share a lock only wait longer.
+    A name stands for one lock of its area, `slot_of`. Two names that share a lock only
+    wait longer.
     """
 
     def __init__(self, root: str) -> None:
@@ -69,4 +69,4 @@ class DirectoryLocks(ProcessLocks):
 
 
 def _lock_name(area: str, name: str) -> str:
-    return f"{area}-{hashlib.sha256(name.encode()).hexdigest()[:3]}"
+    return f"{area}-{slot_of(name):03x}"

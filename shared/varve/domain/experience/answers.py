@@ -19,6 +19,8 @@ from varve.domain.record import MemoryType, Record
 ENOUGH_CONFIDENCE = 0.55
 MATERIAL_CHANGE = 0.25
 DEFAULT_DAYS = 14
+OTHER_REGIME = 0.5
+"""The factor for an answer that was found under another regime."""
 _FULL = 1.0
 
 Key = tuple[str, str]
@@ -220,10 +222,12 @@ def find_analogous(
     question: str,
     embed: Embed,
     k: int,
+    regime: Mapping[str, str] | None = None,
 ) -> list[tuple[PriorAnswer, float]]:
     """Return the answers to the `k` most similar questions of a task type, with cosines.
 
-    Of each subject only the nearest answer is returned.
+    The cosine of an answer that was found under another `regime` counts half. Of
+    each subject only the nearest answer is returned.
     """
     wanted = normalize(task_type)
     same_task = [one for one in answers if normalize(one.task_type) == wanted]
@@ -232,7 +236,12 @@ def find_analogous(
     newest_first = sorted(same_task, key=_newest_first)
     questions = [answer.question for answer in newest_first]
     likeness = cosines(question, questions, embed)
-    pairs = list(zip(newest_first, likeness, strict=True))
+    pairs: list[tuple[PriorAnswer, float]] = []
+    for answer, cosine in zip(newest_first, likeness, strict=True):
+        differs = regime is not None and bool(
+            _differing(regime, answer.regime)
+        )
+        pairs.append((answer, cosine * (OTHER_REGIME if differs else 1.0)))
     pairs.sort(key=itemgetter(1), reverse=True)
     nearest: dict[str, tuple[PriorAnswer, float]] = {}
     for answer, cosine in pairs:

@@ -47,18 +47,22 @@ class Weights:
 
 UNLIKE = 0.4
 """The cosine of two situations from which a denial in one concerns the other."""
-WEIGHTS = Weights(told=18.1, apart=7.05, seen=-1.73, clash=-80.0)
+WEIGHTS = Weights(told=15.6, apart=5.77, seen=-1.38, clash=-80.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Precedent:
-    """A past situation with its vector, its final answer and its correction, if any."""
+    """A past situation with its vector, its final answer and its correction, if any.
+
+    `weight` is under 1 if it happened under another regime.
+    """
 
     id: str
     answer: str
     situation: str
     vector: Vector
     correction: str = ""
+    weight: float = 1.0
 
 
 Groups = Mapping[str, Sequence[Precedent]]
@@ -72,6 +76,7 @@ class AnswerSignals:
     told: Mapping[str, float]
     apart: Mapping[str, float]
     clash: Mapping[str, float]
+    weight: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,8 @@ def form_belief(
         by_told = WEIGHTS.told * told
         by_apart = WEIGHTS.apart * signals.apart[answer]
         by_clash = WEIGHTS.clash * signals.clash[answer]
-        odds[answer] = exp(WEIGHTS.seen + by_told + by_apart + by_clash)
+        by_all = WEIGHTS.seen + by_told + by_apart + by_clash
+        odds[answer] = exp(by_all) * signals.weight[answer]
     total = sum(odds.values())
     shares = {answer: one / total for answer, one in odds.items()}
     return Belief(total / (1.0 + total), shares)
@@ -121,13 +127,15 @@ def measure_signals(
     weights = rarity(spoken, [p.situation for p in precedents])
     told: dict[str, float] = {}
     clash: dict[str, float] = {}
+    weight: dict[str, float] = {}
     for answer, group in groups.items():
         clashes = [_clash(spoken, vector, p) @ weights for p in group]
         clash[answer] = float(np.mean(clashes))
         corrections = [p.correction or p.situation for p in group]
         covered = closeness(spoken, corrections, words) @ weights
         told[answer] = float(np.mean(covered))
-    return AnswerSignals(told, _apart(vector, groups), clash)
+        weight[answer] = max(p.weight for p in group)
+    return AnswerSignals(told, _apart(vector, groups), clash, weight)
 
 
 def _clash(spoken: WordByStem, vector: Vector, precedent: Precedent) -> Floats:

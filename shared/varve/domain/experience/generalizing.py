@@ -3,20 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import nsmallest
 
+from varve.domain.experience.conditions import choose_condition
 from varve.domain.experience.history import History, PastEpisode
-from varve.domain.experience.rows import (
-    GENERALIZED,
-    LessonVersion,
-    lesson_id,
-    union,
-)
-from varve.domain.experience.words import DENIED, content_words, opposite
+from varve.domain.experience.rows import GENERALIZED, LessonVersion, union
+from varve.domain.experience.words import DENIED, content_words
 
 AGREEING = 2
 """Episodes that must agree before a lesson is proposed."""
-CONDITION_WORDS = 5
 
 
 def explain_vagueness(condition: str, action: str) -> str | None:
@@ -54,57 +48,38 @@ def resolved_episodes(history: History) -> list[PastEpisode]:
     return [past for past in history.past_episodes if past.resolution]
 
 
-def lesson_of(past: PastEpisode) -> str:
-    """Return the id of the lesson that a resolved episode supports."""
-    return lesson_id(past.state, str(past.resolution))
-
-
-_PUNCTUATION = ".,;:!?()[]\"'“”¿¡"
-
-
 @dataclass(slots=True)
 class _Agreement:
-    """The agreeing episodes of a lesson so far, and their words.
-
-    `stems` counts the episodes that have a stem, `forms` the written forms of each stem.
-    """
+    """The agreeing episodes of a lesson so far, and how many of them have each stem."""
 
     episodes: list[PastEpisode] = field(default_factory=list)
     stems: Counter[str] = field(default_factory=Counter)
-    forms: defaultdict[str, Counter[str]] = field(
-        default_factory=lambda: defaultdict(Counter)
-    )
 
     def add(self, past: PastEpisode) -> None:
-        text = _text_of(past)
         self.episodes.append(past)
-        self.stems.update(content_words(text))
-        spaced = text.casefold().replace("_", " ")
-        for word in spaced.split():
-            bare = word.strip(_PUNCTUATION)
-            for stem in content_words(bare):
-                self.forms[stem][bare] += 1
-                self.forms[opposite(stem)][f"no {bare}"] += 1
-
-    def written(self, stem: str) -> str:
-        """Return the stem's most frequent written form, on a tie the alphabetically first."""
-        forms = self.forms[stem]
-        return min(forms, key=lambda form: (-forms[form], form))
+        self.stems.update(content_words(_text_of(past)))
 
 
-def replay_versions(history: History) -> defaultdict[str, list[LessonVersion]]:
-    """Return the generalized versions of each lesson, replayed in order of event time."""
+def replay_versions(
+    history: History, lesson_of: Mapping[str, str]
+) -> defaultdict[str, list[LessonVersion]]:
+    """Return the generalized versions of each lesson, replayed in order of event time.
+
+    `lesson_of` has the lesson of each resolved episode. A lesson without a sentence that
+    says when it holds is not proposed.
+    """
     versions: defaultdict[str, list[LessonVersion]] = defaultdict(list)
     groups: defaultdict[str, _Agreement] = defaultdict(_Agreement)
     stems: Counter[str] = Counter()
     for count, past in enumerate(resolved_episodes(history), start=1):
-        id_ = lesson_of(past)
+        id_ = lesson_of[past.id]
         group = groups[id_]
         group.add(past)
         stems.update(content_words(_text_of(past)))
         if len(group.episodes) < AGREEING:
             continue
-        condition = ", ".join(_telling_words(group, stems, count))
+        telling = _weigh_telling_words(group, stems, count)
+        condition = choose_condition(group.episodes, telling)
         if explain_vagueness(condition, str(past.resolution)) is not None:
             continue
         version = _generalize(id_, condition, group.episodes)
@@ -116,7 +91,7 @@ def replay_versions(history: History) -> defaultdict[str, list[LessonVersion]]:
 
 def _claim(condition: str, last: PastEpisode) -> str:
     where = f"In {last.state}, when" if last.state else "When"
-    return f"{where} it is about {condition}: {last.resolution}"
+    return f"{where} {condition}: {last.resolution}"
 
 
 def _generalize(
@@ -142,25 +117,24 @@ def _generalize(
     )
 
 
-def _telling_words(
+def _weigh_telling_words(
     group: _Agreement, stems: Mapping[str, int], count: int
-) -> list[str]:
-    """Return the words that set a group apart, as they were written.
+) -> dict[str, float]:
+    """Return a weight for each stem that sets a group apart.
 
-    At least two of the group's episodes have such a word, and a larger share of them than of
+    At least two of the group's episodes have such a stem, and a larger share of them than of
     the other episodes. `stems` counts the episodes with each stem among all `count` episodes
     so far.
     """
     size = len(group.episodes)
     others = max(1, count - size)
-    ranks: dict[str, tuple[float, float, str]] = {}
+    weights: dict[str, float] = {}
     for stem, having in group.stems.items():
         share = having / size
         other_share = (stems[stem] - having) / others
         if having >= AGREEING and share > other_share:
-            ranks[stem] = (other_share - share, -share, stem)
-    best = nsmallest(CONDITION_WORDS, ranks, key=ranks.__getitem__)
-    return [group.written(stem) for stem in best]
+            weights[stem] = share - other_share
+    return weights
 
 
 def _text_of(past: PastEpisode) -> str:

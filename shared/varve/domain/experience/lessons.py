@@ -6,27 +6,30 @@ as a version, and every version is kept.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import TYPE_CHECKING
 
 from varve.domain.experience.agreement import action_taken, follows
 from varve.domain.experience.generalizing import (
-    lesson_of,
     replay_versions,
     resolved_episodes,
 )
 from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.outcomes import Outcome
+from varve.domain.experience.resolutions import group_by_answer
 from varve.domain.experience.rows import (
     GENERALIZED,
     RETIREMENT,
     STATED,
     LessonVersion,
     is_answer,
-    lesson_id,
     union,
 )
+
+if TYPE_CHECKING:
+    from varve.domain.experience.alike import Embed  # loads numpy
 
 RETIRED_BELOW = 0.15
 USED_ENOUGH = 3
@@ -107,10 +110,20 @@ def wilson(successes: int, trials: int, z: float = 1.96) -> float:
     return max(0.0, (centre - spread) / (1 + square / trials))
 
 
-def derive_lessons(history: History) -> list[Lesson]:
-    """Return all lessons, those with the highest confidence first."""
-    agreeing = _group_by_lesson(history)
-    versions = replay_versions(history)
+def derive_lessons(
+    history: History, embed: "Embed | None" = None
+) -> list[Lesson]:
+    """Return all lessons, those with the highest confidence first.
+
+    Without `embed`, resolutions in other words are not joined.
+    """
+    resolved = resolved_episodes(history)
+    stored = [version.lesson_id for version in history.lesson_versions]
+    lesson_of = group_by_answer(resolved, stored, embed)
+    agreeing: defaultdict[str, list[PastEpisode]] = defaultdict(list)
+    for past in resolved:
+        agreeing[lesson_of[past.id]].append(past)
+    versions = replay_versions(history, lesson_of)
     for version in history.lesson_versions:
         versions[version.lesson_id].append(version)
     found: list[Lesson] = []
@@ -120,15 +133,6 @@ def derive_lessons(history: History) -> list[Lesson]:
         if lesson is not None:
             found.append(lesson)
     return sorted(found, key=lambda lesson: (-lesson.confidence, lesson.id))
-
-
-def _group_by_lesson(history: History) -> Mapping[str, list[PastEpisode]]:
-    """Return the resolved episodes by the lesson that they support."""
-    groups: defaultdict[str, list[PastEpisode]] = defaultdict(list)
-    for past in resolved_episodes(history):
-        id_ = lesson_of(past)
-        groups[id_].append(past)
-    return groups
 
 
 def _build_lesson(
@@ -141,7 +145,7 @@ def _build_lesson(
     text = _current_text(versions)
     if text is None:
         return None
-    against = _contradicting(id_, text.action, history)
+    against = _contradicting(id_, text, history)
     supporting = {past.id for past in agreeing}
     supporting |= _successful_uses(id_, text.action, history)
     for version in versions:
@@ -250,21 +254,21 @@ def _harm(lesson: Lesson, history: History) -> str:
     return f"{rate:.0%} succeeded with it, {other_rate:.0%} without"
 
 
-def _contradicting(id_: str, action: str, history: History) -> set[str]:
+def _contradicting(
+    id_: str, text: LessonVersion, history: History
+) -> set[str]:
     """Return the ids of failed episodes that did as the lesson says.
 
-    They used the lesson, or the same lesson would be derived from their state; and another
-    action was right.
+    They used the lesson or are of its state; and another action was right.
     """
     found: set[str] = set()
     for past in history.past_episodes:
         if past.outcome is not Outcome.FAILURE:
             continue
-        followed = follows(past.decision, action)
-        was_right = follows(past.resolution, action)
+        followed = follows(past.decision, text.action)
+        was_right = follows(past.resolution, text.action)
         if not followed or was_right:
             continue
-        same_lesson = lesson_id(past.state, action) == id_
-        if same_lesson or id_ in past.used:
+        if past.state == text.state or id_ in past.used:
             found.add(past.id)
     return found

@@ -38,7 +38,9 @@ _FAILED = _compile(
     rf"|(?:do|does|did){_NOT}\s+pass)\b",
     rf"\b(?:does|did|do|is|was){_NOT}\s+(?:work\w*|help\w*|fix\w*|solved?|right|correct)\b",
     r"\bstill\s+(?:broken|fails?|failing|happens?|happening|wrong|there|red)\b",
-    r"\b(?:that|this|it)(?:['’]s|\s+is|\s+was)\s+(?:wrong|incorrect|not\s+it)\b",
+    # "It is wrong to …" and "… is it wrong?" tell nothing of the work.
+    r"\b(?:that|this|it)(?:['’]s|\s+is|\s+was)\s+(?:wrong|incorrect|not\s+it)\b"
+    r"(?!\s+(?:with|of|to|for)\b)(?![^.!?\n]{0,80}\?)",
     r"\b(?:pruebas?|tests?|compilaci[oó]n|despliegue)\b[^.!?\n]{0,30}\b(?:fall\w+|rot[oa]s?|en\s+rojo)",
     r"\bno\s+(?:funcion\w+|sirve|sirvi[oó]|pasan?|compila|se\s+arregl\w+)\b",
     r"\bsigue\s+(?:fallando|rot[oa]|igual|pasando|sin)\b",

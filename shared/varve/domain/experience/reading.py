@@ -12,6 +12,7 @@ from varve.domain.experience.outcomes import (
     judge_outcome,
 )
 from varve.domain.experience.rows import Episode, episode_id
+from varve.domain.experience.running import RunningSummary
 from varve.domain.experience.segments import Segment, SegmentMessage
 from varve.domain.experience.words import content_words
 
@@ -77,7 +78,27 @@ def read_segment(
         tags=_tags(said),
         importance=_importance(verdict, corrections, len(messages)),
         signals=(first.signal, messages[-1].signal),
+        summary=_summary(messages),
+        regime=_regime(messages),
     )
+
+
+def _regime(messages: Sequence[SegmentMessage]) -> dict[str, str]:
+    """Return the circumstances that the messages state, the last statement of each."""
+    regime: dict[str, str] = {}
+    for message in messages:
+        regime.update(message.regime)
+    return regime
+
+
+def _summary(messages: Sequence[SegmentMessage]) -> str:
+    """Return what the episode's user and the agent said, in at most 200 tokens."""
+    owners = (None, _first_user(messages))
+    summary = RunningSummary()
+    for message in messages:
+        if message.user_id in owners:
+            summary = summary.told(message.role, message.text)
+    return summary.text
 
 
 def _first_user(messages: Sequence[SegmentMessage]) -> str | None:

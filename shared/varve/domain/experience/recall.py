@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from varve.domain.experience.alike import Embed, EmbedWords
 from varve.domain.experience.contrast import Belief, Precedent, form_belief
+from varve.domain.experience.distinctions import put_side_by_side, tell_apart
 from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.outcomes import Outcome
@@ -19,7 +20,8 @@ MOST_EPISODES = 1_000
 """The number of newest episodes compared; older ones are represented by lessons."""
 LESSON_SCORE_SHARE = 0.5
 """The largest part of an answer's share that its lesson takes over from its episodes."""
-NEAREST_ANSWERS = 3
+OTHER_REGIME = 0.5
+"""The factor for an episode of another regime than the one asked for."""
 OTHER_STATE = 0.5
 """The factor for an episode of a state other than the one asked for."""
 _NEVER_ZERO = 1e-6
@@ -30,8 +32,9 @@ _NEVER_ZERO = 1e-6
 class Recalled:
     """One recalled item: `kind` is "episode" or "lesson".
 
-    `score` is the item's support for its answer; all scores of a recall sum to at most its
-    familiarity. `answer` is the right answer, if known.
+    `score` is the item's support for its answer; all scores of a recall sum to at most 1.
+    `answer` is the right answer, if known. `looks_like` names the item before it that looks
+    alike but had another answer, and what told the two apart.
     """
 
     kind: str
@@ -47,11 +50,15 @@ class Recalled:
     state: str | None = None
     confidence: float | None = None
     conversation_id: str | None = None
+    looks_like: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The items, nearest first, and how familiar the situation is, in [0, 1]."""
+    """One episode of each known answer, the likeliest first, then lessons and other episodes.
+
+    `familiarity` is the probability that one of the known answers is right, in [0, 1].
+    """
 
     items: tuple[Recalled, ...]
     familiarity: float
@@ -67,19 +74,25 @@ def recollect(
     words: EmbedWords | None = None,
     state: str | None = None,
     limit: int = 8,
+    most: int = MOST_EPISODES,
+    regime: Mapping[str, str] | None = None,
 ) -> Recollection:
     """Return the episodes and lessons that matter for a situation.
 
-    The nearest episode of each of the likeliest answers comes first, so that failures stand
-    beside successes. The other episodes are chosen by maximal marginal relevance. `words`
-    embeds single words, if the embedder can do so locally.
+    The nearest episode of each known answer comes first, by the answers' shares; those
+    that look alike stand side by side. The other episodes are chosen by maximal marginal
+    relevance. `words` embeds single words, if the embedder can do so locally. The newest
+    `most` episodes are compared; older ones are represented by lessons. Episodes of another
+    `regime` weigh half.
     """
-    past = history.past_episodes[-MOST_EPISODES:]
+    past = history.past_episodes[-most:]
     if not past:
         return Recollection((), 0.0)
     vectors = _embed_situations(past, embed)
     precedents = [
-        _precedent(one, vectors) for one in past if one.situation in vectors
+        _precedent(one, vectors, regime or {})
+        for one in past
+        if one.situation in vectors
     ]
     belief = form_belief(situation, vector, precedents, words)
     evidence = _Evidence(
@@ -90,10 +103,26 @@ def recollect(
         belief=belief,
         lessons=_lessons_by_answer(lessons, belief, state),
     )
-    chosen = _choose(past, evidence, limit)
-    items = [*_recall_episodes(chosen, evidence), *_recall_lessons(evidence)]
-    items.sort(key=lambda item: (-item.likeness, item.kind, item.id))
-    return Recollection(tuple(items), belief.familiarity)
+    first = _choose_first(past, evidence)[:limit]
+    others = _choose_others(past, first, evidence, limit)
+    apart = tell_apart(first, vectors)
+    episodes = [
+        replace(item, looks_like=apart.get(item.id))
+        for item in _recall_episodes([*first, *others], evidence)
+    ]
+    items = [
+        *episodes[: len(first)],
+        *_recall_lessons(evidence),
+        *episodes[len(first) :],
+    ]
+    return Recollection(tuple(items), _familiarity(past, belief))
+
+
+def _familiarity(past: Sequence[PastEpisode], belief: Belief) -> float:
+    """Return the probability of all known answers; an unresolved episode has none."""
+    known = {_answer(one) for one in past if one.resolution}
+    share = sum(belief.shares.get(answer, 0.0) for answer in sorted(known))
+    return belief.familiarity * share
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +158,20 @@ def _lessons_by_answer(
     return found
 
 
-def _precedent(past: PastEpisode, vectors: Mapping[str, Vector]) -> Precedent:
+def _precedent(
+    past: PastEpisode,
+    vectors: Mapping[str, Vector],
+    regime: Mapping[str, str],
+) -> Precedent:
+    known = past.episode.regime
+    differs = any(known.get(name) != value for name, value in regime.items())
     return Precedent(
         id=past.id,
         answer=_answer(past),
         situation=past.situation,
         vector=vectors[past.situation],
         correction=past.correction or "",
+        weight=OTHER_REGIME if differs else 1.0,
     )
 
 
@@ -164,28 +200,42 @@ def _has_state(item: PastEpisode | Lesson, state: str | None) -> bool:
     return state is None or item.state == state
 
 
-def _choose(
-    past: Sequence[PastEpisode], evidence: _Evidence, limit: int
+def _choose_first(
+    past: Sequence[PastEpisode], evidence: _Evidence
 ) -> list[PastEpisode]:
-    """Return the nearest episode of each likely answer, then relevant and diverse ones."""
-    likeness = evidence.likeness
-    nearest = sorted(past, key=lambda one: (-likeness[one.id], one.id))
-    first = _nearest_of_answers(nearest, evidence.belief)
-    rest = [one for one in nearest if one not in first]
-    diverse = _choose_diverse(rest[: 5 * limit], evidence, limit)
-    return [*first, *diverse][:limit]
-
-
-def _nearest_of_answers(
-    nearest: Sequence[PastEpisode], belief: Belief
-) -> list[PastEpisode]:
-    """Return the nearest episode of each of the likeliest answers."""
-    shares = belief.shares
-    answers = sorted(shares, key=lambda answer: (-shares[answer], answer))
+    """Return the nearest episode of each known answer, the likeliest answers first."""
     by_answer: dict[str, PastEpisode] = {}
-    for past in nearest:
-        by_answer.setdefault(_answer(past), past)
-    return [by_answer[answer] for answer in answers[:NEAREST_ANSWERS]]
+    for one in _nearest_first(past, evidence):
+        if one.resolution:
+            by_answer.setdefault(_answer(one), one)
+    shares = evidence.belief.shares
+    answers = sorted(
+        by_answer, key=lambda answer: (-shares.get(answer, 0.0), answer)
+    )
+    likeliest = [by_answer[answer] for answer in answers]
+    return put_side_by_side(likeliest, evidence.vectors)
+
+
+def _choose_others(
+    past: Sequence[PastEpisode],
+    first: Sequence[PastEpisode],
+    evidence: _Evidence,
+    limit: int,
+) -> list[PastEpisode]:
+    """Return relevant and diverse episodes beside the first, `limit` in all."""
+    left = limit - len(first)
+    if left < 1:
+        return []
+    nearest = _nearest_first(past, evidence)
+    rest = [one for one in nearest if one not in first]
+    return _choose_diverse(rest[: 5 * limit], evidence, left)
+
+
+def _nearest_first(
+    past: Sequence[PastEpisode], evidence: _Evidence
+) -> list[PastEpisode]:
+    likeness = evidence.likeness
+    return sorted(past, key=lambda one: (-likeness[one.id], one.id))
 
 
 def _choose_diverse(

@@ -28,7 +28,8 @@ class Episode:
     """A span of messages in the timeline, with the facts read from them.
 
     `why` is the reason for the cut before it; `regime` is a small mapping that the caller
-    sets; `signals` are those of its first and its last message.
+    sets; `signals` are those of its first and its last message. `summary` tells its outcome,
+    decisions, corrections and dates in at most 200 tokens.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Episode:
     regime: Mapping[str, str] = field(default_factory=dict)
     importance: float = 0.5
     signals: tuple[str | None, str | None] = (None, None)
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,7 @@ def episode_record(episode: Episode, period: str) -> Record:
         "corrections": list(episode.corrections),
         "regime": dict(episode.regime),
         "signals": list(episode.signals),
+        "summary": episode.summary,
     }
     return Record(
         id=episode.id,
@@ -216,6 +219,7 @@ def episode_from(record: Record) -> Episode:
         regime=details["regime"],
         importance=record.importance,
         signals=(first, last),
+        summary=details.get("summary", ""),
     )
 
 

@@ -4,8 +4,8 @@ A cut depends only on the message after it and the messages before it. So when a
 grows, its episodes stay, the last one gets longer, and new ones follow.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from varve.domain.experience.outcomes import Outcome, read_cues
@@ -13,13 +13,20 @@ from varve.domain.record import Vector
 
 RUN_BEGINS = "the run begins"
 """The reason of the first cut of a run."""
+NEW_SUBJECT = "subject: "
+"""The beginning of the reason of a cut at a long silence before a new subject."""
+SHORTEST_SUBJECT = 3
+"""A message of fewer words has no subject of its own."""
 SHORTEST = 8
 """A message of fewer words cannot be a shift of meaning: thanks, yes, go on."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentMessage:
-    """One message of a segment; `vector` is None if the message has no words."""
+    """One message of a segment; `vector` is None if the message has no words.
+
+    `regime` has the circumstances that the caller states, such as `{"rates": "high"}`.
+    """
 
     conversation_id: str
     message_id: str
@@ -31,6 +38,7 @@ class SegmentMessage:
     signal: str | None = None
     outcome: str | None = None
     user_id: str | None = None
+    regime: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +46,15 @@ class Thresholds:
     """The limits of an episode.
 
     A new one begins after a silence of `gap`, or if the cosine of a message and the `window`
-    messages before it is below `likeness`.
+    messages before it is below `likeness`. After a silence of `subject_gap`, a cosine below
+    `subject_likeness` is a new subject, and begins one though no message is labelled.
     """
 
     gap: timedelta = timedelta(hours=2)
     likeness: float = 0.1
     window: int = 4
+    subject_gap: timedelta = timedelta(hours=6)
+    subject_likeness: float = 0.2
 
 
 DEFAULT_THRESHOLDS = Thresholds()
@@ -108,16 +119,32 @@ def _cut_reason(
     if message.state and state and message.state != state:
         return f"state: {state} to {message.state}"
     silence = message.at - last.at
+    window = before[-limits.window :]
     if silence >= limits.gap:
-        return f"gap: {_hours_and_minutes(silence)} of silence"
-    likeness = _likeness(before[-limits.window :], message)
+        return _gap_reason(window, message, silence, limits)
+    likeness = _likeness(window, message, SHORTEST)
     if likeness is not None and likeness < limits.likeness:
         return f"meaning: cosine {likeness:.2f} to the {limits.window} messages before"
     return None
 
 
+def _gap_reason(
+    window: Sequence[SegmentMessage],
+    message: SegmentMessage,
+    silence: timedelta,
+    limits: Thresholds,
+) -> str:
+    """Return the reason of a cut at a silence: whether a new subject follows it."""
+    passed = f"{_hours_and_minutes(silence)} of silence"
+    likeness = _likeness(window, message, SHORTEST_SUBJECT)
+    is_new = likeness is not None and likeness < limits.subject_likeness
+    if silence >= limits.subject_gap and is_new:
+        return f"{NEW_SUBJECT}{passed}, cosine {likeness:.2f}"
+    return f"gap: {passed}"
+
+
 def _likeness(
-    window: Sequence[SegmentMessage], message: SegmentMessage
+    window: Sequence[SegmentMessage], message: SegmentMessage, shortest: int
 ) -> float | None:
     """Return the cosine of a user's message and the window's mean.
 
@@ -127,7 +154,7 @@ def _likeness(
     vectors = [one.vector for one in window if one.vector is not None]
     if message.role != "user" or message.vector is None or not vectors:
         return None
-    if len(message.text.split()) < SHORTEST or _states_outcome(message):
+    if len(message.text.split()) < shortest or _states_outcome(message):
         return None
     import numpy as np  # here, because modules that only need the thresholds import this
 

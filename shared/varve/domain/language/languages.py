@@ -151,6 +151,7 @@ class Changes:
     - `correcting`, `ending`, `changing`, `fixing`: it corrects a statement, tells the end
       of a state, a change, a repair. `now`: it tells the present state.
     - `echoing`: it acknowledges what the other one said.
+    - `forgetting`: it asks to forget something.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
 
     `topics` are words of everyday topics, such as "home", by topic.
@@ -171,6 +172,7 @@ class Changes:
     now: Words = ()
     recent: Words = ()
     echoing: Words = ()
+    forgetting: Words = ()
     asks_past: Words = ()
     asks_help: Words = ()
     topics: Mapping[str, Words] = field(default_factory=dict)
@@ -190,12 +192,14 @@ class Language:
 
     A word of several languages has the meaning of the language with the lowest `order`. `rules` names
     the module in `domain/rules` with the language's extraction rules; empty if it has none.
+    `courtesies` are patterns of phrases that greet, thank or acknowledge.
     """
 
     code: str
     name: str
     order: int
     rules: str = ""
+    courtesies: Words = ()
     words: WordLists = field(default_factory=WordLists)
     times: Times = field(default_factory=Times)
     statements: StatementTimes | None = None
@@ -263,7 +267,7 @@ def _read_language(path: Traversable) -> Language:
             names=NameWords(**_freeze(names)),
             kinds={name: _read_kind(kind) for name, kind in kinds.items()},
             changes=Changes(**_freeze(changes)),
-            **table,
+            **_freeze(table),
         )
     except TypeError as wrong:
         raise ValueError(f"{path.name}: {wrong}") from wrong

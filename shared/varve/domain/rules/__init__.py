@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from importlib import import_module
+from itertools import product
 
 from varve.domain.calendar import start_of_day
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
@@ -20,6 +21,7 @@ from varve.domain.language.languages import installed_languages
 from varve.domain.names import ALSO_KNOWN_AS, normalized
 from varve.domain.rules.corrections import read_correction
 from varve.domain.rules.reader import Reader, StatedClause
+from varve.domain.rules.references import read_reference
 from varve.domain.rules.sentences import Sentence, sentences
 from varve.domain.triple import TripleOperation
 
@@ -41,7 +43,7 @@ LANGUAGE_READERS = _load_readers()
 class RuleExtractor:
     """An Extractor without a model; the same batch always has the same facts."""
 
-    name: str = "rules-2"
+    name: str = "rules-3"
 
     def extract(self, batch: Batch) -> Extraction:
         """Return the facts and triple operations that the batch's user messages state."""
@@ -108,6 +110,8 @@ def _read_sentence(
     for reader in likeliest_first:
         found = read_correction(reader, sentence, who, earlier)
         if not found:
+            found = read_reference(reader, sentence, who, said, earlier)
+        if not found:
             found = reader.read(sentence, who, said)
         if found:
             return found
@@ -131,7 +135,8 @@ def _fact(statement: StatedClause, utterance: Utterance, batch: Batch) -> Fact:
 def _operations(
     statement: StatedClause, utterance: Utterance, batch: Batch
 ) -> Iterator[TripleOperation]:
-    for change in statement.changes:
+    times = _effective_times(statement, utterance, batch)
+    for change, event_time in product(statement.changes, times):
         is_alias = change.predicate == ALSO_KNOWN_AS
         if is_alias and not _is_same(change.subject, change.object, utterance):
             continue
@@ -140,7 +145,7 @@ def _operations(
             subject=change.subject,
             predicate=change.predicate,
             object=change.object,
-            event_time=_effective(statement, utterance, batch),
+            event_time=event_time,
             created_at=batch.created_at,
             conversation_id=batch.conversation_id,
             message_ids=(utterance.message_id,),
@@ -162,6 +167,19 @@ def _is_same(full: str, other: str, utterance: Utterance) -> bool:
     label = set(normalized(other).split())
     label.discard(normalized(utterance.role))
     return not words.isdisjoint(label)
+
+
+def _effective_times(
+    statement: StatedClause, utterance: Utterance, batch: Batch
+) -> list[datetime]:
+    """Return when the changes took effect.
+
+    What holds since a day holds today as well, whatever was said in between.
+    """
+    if statement.since is None:
+        return [_effective(statement, utterance, batch)]
+    begun = _midnight(statement.since.first, utterance, batch)
+    return [begun, utterance.said_at]
 
 
 def _effective(

@@ -2,7 +2,7 @@
 
 import re
 
-from varve.domain.rules.english_rows import ROWS
+from varve.domain.rules import english_changes, english_rows
 from varve.domain.rules.english_words import (
     DATES,
     EVENTS,
@@ -11,7 +11,7 @@ from varve.domain.rules.english_words import (
     WORDS,
 )
 from varve.domain.rules.persons import DANGLING_EN, english_third_person
-from varve.domain.rules.rule import LanguageRules, compile_row
+from varve.domain.rules.rule import LanguageRules, compile_rows
 from varve.domain.rules.sentences import QUOTED
 
 _FILLER = (
@@ -36,13 +36,14 @@ _FORGETTABLE = _MY_TOPICS | _MY_HOME_TOPICS
 
 RULES = LanguageRules(
     code="en",
-    rules=tuple(compile_row(row, SLOTS) for row in ROWS),
+    rules=compile_rows((*english_changes.ROWS, *english_rows.ROWS), SLOTS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(
         r"\b(?:the|of|and|to|in|is|my|i|a|an|for|with|that|it|on|at|was|am|you)\b", re.IGNORECASE),
     hint=re.compile(
         rf"\b(?:I|I'm|I've|my|we|we're|our|me|remember|forget|record|note|mind|(?:{LABELS})|(?:{EVENTS})"
+        r"|fixed|repaired|mended|sorted|replaced|cancell?ed|works|working|back"
         r"|always (?:answer|reply|respond|write)|meant|it's|not|make that)\b", re.IGNORECASE,
     ),
     opening=re.compile(
@@ -106,6 +107,9 @@ RULES = LanguageRules(
         r"|(?:it's |it is |that's )?not (?P<old4>[^,]+?)(?:,| but)+ (?:but |it's |it is )*(?P<new4>[^,]+)$"
         r"|(?:it's|it is) (?P<new5>[^,]+), not (?P<old5>[^,]+)$", re.IGNORECASE,
     ),
+    beside=re.compile(r"(?:my [\w-]+|(?-i:[A-Z][\w'-]+))", re.IGNORECASE),
+    it=re.compile(r"it(?P<rest>(?:'s| is| has| got| was| works)\b.*)$", re.IGNORECASE),
+    since=re.compile(r"\bsince (?P<time>[\w ]{3,30}?)(?=$|[.,;:!]| and | but )", re.IGNORECASE),
     unreal=re.compile(
         r"\b(?:for example|for instance|e\.g|died|passed away|dead|funeral|late|put down|lost|imaginary"
         r"|ex)\b|"
@@ -116,7 +120,11 @@ RULES = LanguageRules(
     third_person=english_third_person,
     asked='{who} asked to remember: "{body}."',
     corrected="{fact} (corrected: not {wrong}).",
+    and_="{} and ",
+    own_thing="my {thing}{rest}",
     said_on="said {}",
+    since_when="since {}",
+    within="in {}",
     week_of="week of {}",
     months=tuple(names[0].capitalize() for names in WORDS.times.months),
     day_name="{day} {month}{year}",

@@ -1,15 +1,9 @@
 """English: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
+from varve.domain.rules.english_words import EVER, I_AM, I_HAVE, WE
 from varve.domain.rules.rule import Row, ends, known_as, sets
 
-_I_AM = "(?:I'm|I am)"
-_I_HAVE = "(?:I've|I have)"
-_WE = "(?:I|we)"
-_EVER = (
-    "(?:just |recently |finally |now |actually |really |also |still |currently |absolutely |officially "
-    "|mostly |)"
-)
 _OPT_DATE = "(?: {time})?(?! (?:or|to|through|until|and) )"
 _SIBLING = "(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin|baby|middle|new|dear|lovely|beloved) )?"  # noqa: E501
 
@@ -24,15 +18,15 @@ _SIGNED = (
 
 ROWS = (
     # Who
-    Row(rf"(?:my (?:full |real |legal )?name is|{_I_AM}|this is) {{full_name}},? (?:but |and |though )?"
+    Row(rf"(?:my (?:full |real |legal )?name is|{I_AM}|this is) {{full_name}},? (?:but |and |though )?"
         rf"{_CALLS} me {{name}}(?=$|[,;.])",
         "{whose} name is {full_name}, and {who} goes by {name}",
         (known_as("{full_name}", "{name}"), *_NAMED, sets("goes_by", "{name}")), 0.8, 0.95),
     Row("my (?:full |real |legal )?name is {full_name}(?=$|[,;.]| and | but )",
         "{whose} name is {full_name}", _NAMED, 0.8, 0.95),
-    Row(rf"(?:this is|{_I_AM} called) {{full_name}}(?=$|,| here| from | speaking)",
+    Row(rf"(?:this is|{I_AM} called) {{full_name}}(?=$|,| here| from | speaking)",
         "{whose} name is {full_name}", _NAMED, 0.8),
-    Row(rf"{_I_AM} {{two_names}}(?=$|,| and | from )",
+    Row(rf"{I_AM} {{two_names}}(?=$|,| and | from )",
         "{whose} name is {two_names}",
         (known_as("{two_names}", "{who}"), sets("name", "{two_names}")), 0.8, 0.85),
     Row(rf"{_SIGNED}, (?:but |and )?{_CALLS} me (?P<name2>(?-i:[A-Z]\w+))(?=$|[,;.])",
@@ -44,34 +38,34 @@ ROWS = (
         r" (?P<name2>(?-i:[A-Z]\w+))(?=$|[,;.])",
         "{whose} {kin} {name} goes by {name2}",
         (known_as("{name}", "{name2}"), sets("{kin_of}", "{name}")), 0.7, 0.9),
-    Row(rf"{_I_AM} {{age}} years old", "{who} is {age} years old", sets("age", "{age}"), 0.6, 0.9),
-    Row(rf"(?:{_I_AM} |I come |I'm originally |I am originally )from {{place}}{{end}}",
+    Row(rf"{I_AM} {{age}} years old", "{who} is {age} years old", sets("age", "{age}"), 0.6, 0.9),
+    Row(rf"(?:{I_AM} |I come |I'm originally |I am originally )from {{place}}{{end}}",
         "{who} is from {place}", sets("hometown", "{place}"), 0.6, 0.8),
     Row(r"I was born (?:and raised )?in {place}",
         "{who} was born in {place}", sets("born_in", "{place}"), 0.6),
     # Where
-    Row(rf"{_WE}(?:'ve| have)? {_EVER}moved (?:back )?from {{place2}} to {{place}}",
+    Row(rf"{WE}(?:'ve| have)? {EVER}moved (?:back )?from {{place2}} to {{place}}",
         "{who} moved from {place2} to {place} and lives there",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9, Lean.PAST),
-    Row(rf"{_WE}(?:'ve| have)? {_EVER}(?:moved|relocated)(?: back| house| home| apartments| with my"
+    Row(rf"{WE}(?:'ve| have)? {EVER}(?:moved|relocated)(?: back| house| home| apartments| with my"
         rf" family)* to {{place}}",
         "{who} moved to {place} and lives there", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
-    Row(rf"{_WE} {_EVER}live (?:in|near) {{place}}, not (?:in )?{{place2}}",
+    Row(rf"{WE} {EVER}live (?:in|near) {{place}}, not (?:in )?{{place2}}",
         "{who} lives in {place}, not in {place2}",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9),
-    Row(rf"{_WE} {_EVER}live in {{place}}", "{who} lives in {place}", sets("lives_in", "{place}"), 0.8, 0.9),
-    Row(rf"(?:I've been|I have been|I'm|I am|we're|we are) {_EVER}living in {{place}}",
+    Row(rf"{WE} {EVER}live in {{place}}", "{who} lives in {place}", sets("lives_in", "{place}"), 0.8, 0.9),
+    Row(rf"(?:I've been|I have been|I'm|I am|we're|we are) {EVER}living in {{place}}",
         "{who} lives in {place}", sets("lives_in", "{place}"), 0.8, 0.85),
-    Row(rf"{_I_AM} {_EVER}based in {{place}}",
+    Row(rf"{I_AM} {EVER}based in {{place}}",
         "{who} is based in {place}", sets("lives_in", "{place}"), 0.7, 0.8),
-    Row(rf"(?:{_I_AM}|we're|we are) moving (?:back )?to {{place}}",
+    Row(rf"(?:{I_AM}|we're|we are) moving (?:back )?to {{place}}",
         "{who} is moving to {place}", (), 0.7, 0.8, Lean.FUTURE),
-    Row(rf"(?:{_WE} (?:don't|do not) live in {{place}} (?:any more|anymore|any longer)|{_WE} no longer"
+    Row(rf"(?:{WE} (?:don't|do not) live in {{place}} (?:any more|anymore|any longer)|{WE} no longer"
         rf" live in {{place2}})",
         "{who} no longer lives in {place}{place2}", ends("lives_in", "{place}{place2}"), 0.7, 0.9),
-    Row(rf"{_WE} {_EVER}moved (?:away from|out of) {{place}}",
+    Row(rf"{WE} {EVER}moved (?:away from|out of) {{place}}",
         "{who} moved away from {place}", ends("lives_in", "{place}"), 0.7, 0.85, Lean.PAST),
-    Row(rf"{_WE} used to live in {{place}}",
+    Row(rf"{WE} used to live in {{place}}",
         "{who} used to live in {place}", ends("lives_in", "{place}"), 0.5, 0.7),
     Row(r"my (?:new |home |current |postal |mailing |shipping )*address is(?: now)?:? {address}",
         "{whose} address is {address}", sets("address", "{address}"), 0.7, 0.9),
@@ -84,106 +78,106 @@ ROWS = (
         "{whose} phone number is {phone}", sets("phone", "{phone}"), 0.7, 0.9),
     Row(r"my time ?zone is(?: now)? {zone}",
         "{whose} time zone is {zone}", sets("time_zone", "{zone}"), 0.6, 0.95),
-    Row(rf"{_I_AM} (?:in|on) (?:the )?{{zone}} time ?zone",
+    Row(rf"{I_AM} (?:in|on) (?:the )?{{zone}} time ?zone",
         "{whose} time zone is {zone}", sets("time_zone", "{zone}"), 0.6, 0.85),
     # Work
-    Row(rf"(?:I {_EVER}work|{_I_AM} {_EVER}working|I've been working) (?:at|for) {{company}}(?: full[-"
+    Row(rf"(?:I {EVER}work|{I_AM} {EVER}working|I've been working) (?:at|for) {{company}}(?: full[-"
         rf" ]time| part[- ]time)? as (?:an?|the|their) {{job}}",
         "{who} works at {company}{as_job}",
         (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.9),
-    Row(rf"(?:I {_EVER}work|{_I_AM} {_EVER}working|I've been working) (?P<for_>at|for) {{company}}(?! any)",
+    Row(rf"(?:I {EVER}work|{I_AM} {EVER}working|I've been working) (?P<for_>at|for) {{company}}(?! any)",
         "{who} works {for_} {company}", sets("works_at", "{company}"), 0.8, 0.85),
-    Row(rf"(?:I {_EVER}work|{_I_AM} {_EVER}working) as (?:an? |the )?{{job}}(?: (?:at|for) {{company}})?",
+    Row(rf"(?:I {EVER}work|{I_AM} {EVER}working) as (?:an? |the )?{{job}}(?: (?:at|for) {{company}})?",
         "{who} works as {a_job}{at_company}",
         (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.7, 0.9),
-    Row(rf"{_I_AM} (?:now )?(?:an? |the |their )(?:new )?{{job}} (?:at|for) {{company}}",
+    Row(rf"{I_AM} (?:now )?(?:an? |the |their )(?:new )?{{job}} (?:at|for) {{company}}",
         "{who} is {a_job} at {company}",
         (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.8, 0.9),
-    Row(rf"{_I_AM} (?:now )?(?:an? ){{job}}", "{who} works as {a_job}", sets("works_as", "{job}"), 0.7, 0.8),
-    Row(rf"I(?:'ve| have)? {_EVER}started (?:working |work |a job |a new job |my new job |a new role"
+    Row(rf"{I_AM} (?:now )?(?:an? ){{job}}", "{who} works as {a_job}", sets("works_as", "{job}"), 0.7, 0.8),
+    Row(rf"I(?:'ve| have)? {EVER}started (?:working |work |a job |a new job |my new job |a new role"
         rf" )?(?:at|with) {{company}}(?: as (?:an? |the )?{{job}})?",
         "{who} started at {company}{as_job}",
         (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
-    Row(rf"I(?:'ve| have)? {_EVER}(?:joined|got hired (?:at|by)|got a (?:new )?job (?:at|with))"
+    Row(rf"I(?:'ve| have)? {EVER}(?:joined|got hired (?:at|by)|got a (?:new )?job (?:at|with))"
         rf" {{company}} as (?:an? |the |their )?(?:new )?{{job}}",
         "{who} joined {company}{as_job}",
         (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
-    Row(rf"I(?:'ve| have)? {_EVER}(?:got hired (?:at|by)|was hired by|got a (?:new )?job (?:at|with))"
+    Row(rf"I(?:'ve| have)? {EVER}(?:got hired (?:at|by)|was hired by|got a (?:new )?job (?:at|with))"
         rf" {{company}}",
         "{who} was hired by {company}", sets("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
-    Row(rf"(?:I start|{_I_AM} starting) (?:working |work |my new job )?(?:at|with) {{company}}",
+    Row(rf"(?:I start|{I_AM} starting) (?:working |work |my new job )?(?:at|with) {{company}}",
         "{who} starts at {company}", (), 0.7, 0.8, Lean.FUTURE),
     Row(r"I(?:'ve been|'ve just been| have been| got| was| just got) promoted to {job}",
         "{who} was promoted to {job}", sets("works_as", "{job}"), 0.8, 0.9, Lean.PAST),
     Row(r"my (?:new |current )?(?:job title|title|role|job|position) is(?: now)? (?:an? )?{job}",
         "{whose} job is {job}", sets("works_as", "{job}"), 0.7, 0.9),
-    Row(rf"I(?:'ve)? {_EVER}(?:left|quit) (?:my (?:old )?(?:job|position|role) (?:at|with)"
+    Row(rf"I(?:'ve)? {EVER}(?:left|quit) (?:my (?:old )?(?:job|position|role) (?:at|with)"
         rf" {{company}}|{{company2}} (?:after|for a new|to join|as)\b)",
         "{who} left {company}{company2}", ends("works_at", "{company}{company2}"), 0.8, 0.85, Lean.PAST),
-    Row(rf"I {_EVER}(?:resigned from|got laid off from|was laid off from|got fired from|was fired"
+    Row(rf"I {EVER}(?:resigned from|got laid off from|was laid off from|got fired from|was fired"
         rf" from) {{company}}",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
-    Row(rf"I(?:'ve)? {_EVER}(?:quit|left|lost) my job(?! (?:at|with|in|as))",
+    Row(rf"I(?:'ve)? {EVER}(?:quit|left|lost) my job(?! (?:at|with|in|as))",
         "{who} left their job", (ends("works_at"), ends("works_as")), 0.8, 0.8, Lean.PAST),
     Row(rf"(?:I (?:don't|do not) work (?:at|for) {{company}} (?:any more|anymore|any longer)|(?:I no"
-        rf" longer work|{_I_AM} no longer) (?:at|for|with) {{company2}})",
+        rf" longer work|{I_AM} no longer) (?:at|for|with) {{company2}})",
         "{who} no longer works at {company}{company2}", ends("works_at", "{company}{company2}"), 0.8, 0.9),
     Row(r"I used to work (?:at|for) {company}",
         "{who} used to work at {company}", ends("works_at", "{company}"), 0.5, 0.75),
-    Row(rf"(?:I {_EVER}study|{_I_AM} {_EVER}studying|{_I_AM} an? (?:[\w-]+ ){{0,2}}student) at (?:the"
+    Row(rf"(?:I {EVER}study|{I_AM} {EVER}studying|{I_AM} an? (?:[\w-]+ ){{0,2}}student) at (?:the"
         rf" )?{{company}}",
         "{who} studies at {company}", sets("studies_at", "{company}"), 0.7, 0.85),
     Row(r"my (?:new |current )?{kin} is (?:called |named )?{person}(?=$|[,;.] | and | but )",
         "{whose} {kin} is {person}", sets("{kin_of}", "{person}"), 0.7, 0.85),
     # Likes
     Row(rf"(?:I (?:don't|do not) (?:really )?(?:like|love|enjoy) {{item}} (?:any more|anymore|any"
-        rf" longer)|I no longer (?:like|love|enjoy) {{thing2}}|{_I_HAVE} gone off {{thing3}})",
+        rf" longer)|I no longer (?:like|love|enjoy) {{thing2}}|{I_HAVE} gone off {{thing3}})",
         "{who} no longer likes {item}{thing2}{thing3}", ends("likes", "{item}{thing2}{thing3}"), 0.6, 0.8),
     Row(r"(?:I (?:don't|do not) (?P<use>eat|drink) {item} (?:any more|anymore|any longer)|I no longer"
         r" (?P<use2>eat|drink) {thing})",
         "{who} no longer {use}{use2}s {item}{thing}", (), 0.6, 0.85),
-    Row(rf"I {_EVER}{{verb}} {{things}}", "{who} {verb} {things}", sets("likes", "{things}"), 0.5, 0.8),
-    Row(rf"{_I_AM} (?:a (?:big|huge) fan of|(?:really |very |super )?(?:into|fond of|keen on)) {{things}}",
+    Row(rf"I {EVER}{{verb}} {{things}}", "{who} {verb} {things}", sets("likes", "{things}"), 0.5, 0.8),
+    Row(rf"{I_AM} (?:a (?:big|huge) fan of|(?:really |very |super )?(?:into|fond of|keen on)) {{things}}",
         "{who} likes {things}", sets("likes", "{things}"), 0.5, 0.75),
     Row(r"my (?:all-time )?favou?rite {item} is {thing2}",
         "{whose} favourite {item} is {thing2}", sets("likes", "{thing2}"), 0.6, 0.85),
-    Row(rf"I {_EVER}(?:hate|dislike|detest|loathe|can't stand|cannot stand|(?:don't|do not)"
+    Row(rf"I {EVER}(?:hate|dislike|detest|loathe|can't stand|cannot stand|(?:don't|do not)"
         rf" (?:like|enjoy)|(?:don't|do not) really like) (?!.* any ?more\b){{things}}",
         "{who} dislikes {things}", sets("dislikes", "{things}"), 0.5, 0.8),
-    Row(rf"I {_EVER}prefer {{item}} (?:to|over|rather than|instead of) {{thing2}}",
+    Row(rf"I {EVER}prefer {{item}} (?:to|over|rather than|instead of) {{thing2}}",
         "{who} prefers {item} to {thing2}", sets("prefers", "{item}"), 0.6, 0.85),
-    Row(rf"I {_EVER}prefer {{thing}}", "{who} prefers {thing}", sets("prefers", "{thing}"), 0.6, 0.85),
+    Row(rf"I {EVER}prefer {{thing}}", "{who} prefers {thing}", sets("prefers", "{thing}"), 0.6, 0.85),
     Row(r"(?:please )?always (?:answer|reply|respond|write)(?: to)?(?: me)? in {language}",
         "{who} wants answers in {language}", sets("language", "{language}"), 0.8, 0.9),
-    Row(rf"(?:I {_EVER}speak|{_I_AM} fluent in|my (?:native language|mother tongue|first language) is)"
+    Row(rf"(?:I {EVER}speak|{I_AM} fluent in|my (?:native language|mother tongue|first language) is)"
         rf" (?:fluent )?{{languages}}{{end}}",
         "{who} speaks {languages}", sets("speaks", "{languages}"), 0.6, 0.85),
-    Row(rf"{_I_AM} {_EVER}learning {{language}}",
+    Row(rf"{I_AM} {EVER}learning {{language}}",
         "{who} is learning {language}", sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet
-    Row(rf"(?:{_I_AM} (?:not|no longer) allergic to {{item}}(?: any more| anymore| any longer| after all))",
+    Row(rf"(?:{I_AM} (?:not|no longer) allergic to {{item}}(?: any more| anymore| any longer| after all))",
         "{who} is no longer allergic to {item}", ends("allergic_to", "{item}"), 0.9, 0.9),
-    Row(rf"{_I_AM} (?:very |really |severely |extremely |deathly |highly |mildly |also |quite )*allergic"
+    Row(rf"{I_AM} (?:very |really |severely |extremely |deathly |highly |mildly |also |quite )*allergic"
         rf" to {{things}}",
         "{who} is allergic to {things}", sets("allergic_to", "{things}"), 0.9, 0.95),
     Row(r"I have (?:an? )?(?:bad |severe |serious |mild )?(?!(?:allergy|food) ){item} allergy",
         "{who} is allergic to {item}", sets("allergic_to", "{item}"), 0.9, 0.85),
-    Row(rf"(?:{_I_AM}|I've gone|I went|I've become) (?:now )?(?:a )?(?:strict"
+    Row(rf"(?:{I_AM}|I've gone|I went|I've become) (?:now )?(?:a )?(?:strict"
         rf" )?(?P<diet>vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic)(?:"
         rf" now)?{{end}}",
         "{who} is {diet}", sets("diet", "{diet}"), 0.8, 0.9),
     # Family and pets
-    Row(rf"{_WE} have (?:an? |got an? ){_SIBLING}{{kin}},? (?:called |named |whose name is ){{name}}",
+    Row(rf"{WE} have (?:an? |got an? ){_SIBLING}{{kin}},? (?:called |named |whose name is ){{name}}",
         "{whose} {kin} is called {name}", sets("{kin_of}", "{name}"), 0.7, 0.9),
     Row(r"(?:my|our) (?:new |old |little )?{pet}(?:'s name is| is called| is named|,) {name}",
         "{whose} {pet} is called {name}",
         (sets("has_pet", "{name}"), sets("is_a", "{pet}", "{name}")), 0.7, 0.9),
-    Row(rf"{_WE}(?:'ve| have)? {{got}} (?P<article>an?) (?:\w+ )?{{pet}},? (?:called|named) {{name}}",
+    Row(rf"{WE}(?:'ve| have)? {{got}} (?P<article>an?) (?:\w+ )?{{pet}},? (?:called|named) {{name}}",
         "{who} {got} {article} {pet} called {name}",
         (sets("has_pet", "{name}"), sets("is_a", "{pet}", "{name}")), 0.7, 0.9, Lean.PAST),
     Row(rf"my {_SIBLING}{{kin}}(?:'s name is| is called| is named) {{name}}",
         "{whose} {kin} is called {name}", sets("{kin_of}", "{name}"), 0.7, 0.95),
-    Row(rf"{_I_AM} married to {{name}}",
+    Row(rf"{I_AM} married to {{name}}",
         "{who} is married to {name}", sets("married_to", "{name}"), 0.7, 0.9),
     Row(rf"{{name}} is my {_SIBLING}{{kin}}{{end}}",
         "{whose} {kin} is called {name}", sets("{kin_of}", "{name}"), 0.7, 0.9),

@@ -25,6 +25,14 @@ from varve.domain.rules.values import (
 WORDS = installed_language("en")
 DATES = build_expressions(WORDS)
 
+I_AM = "(?:I'm|I am)"
+I_HAVE = "(?:I've|I have)"
+WE = "(?:I|we)"
+EVER = (
+    "(?:just |recently |finally |now |actually |really |also |still |currently |absolutely |officially "
+    "|mostly |)"
+)
+
 END = (
     r"(?=$|[,;:()!?]| [-–—] | (?:but|because|since|so|when|while|although|though|as|except|after|before|if"
     r"|these days|right now|at the moment|at the time|too|also|as well|a lot|very much|so much|quite a bit"
@@ -59,6 +67,17 @@ LABELS = (
     "|claim|serial|incident|request|purchase order|shipment|parcel|licen[cs]e|membership|flight|error|build"
     "|project"
 )
+_BOOKED = (
+    f"{EVENTS}|subscription|membership|order|booking|reservation|contract|policy|plan|account|holiday"
+    "|insurance|dinner|lunch|gym|treatment"
+)
+_DIETS = (
+    "vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic"
+)
+_FIXED_BY_NATURE = frozenset({
+    "price", "rate", "date", "term", "fee", "salary", "time", "schedule", "amount", "interest", "cost",
+    "deadline", "order", "income",
+})  # fmt: skip
 _VERBS = {
     "like": "likes",
     "love": "loves",
@@ -71,6 +90,15 @@ _WITH_THE = (
     "Netherlands|US|UK|United|Hague|Philippines|Bronx|Azores|Algarve|Midlands|Canar|Czech|Basque|UAE"
     "|Bahamas|Highlands"
 )
+
+
+def is_mendable(value: str) -> bool:
+    """Return whether "fixed" may mean repaired: a fixed price is none that was broken."""
+    return value.casefold().split()[-1] not in _FIXED_BY_NATURE and is_stable(
+        value
+    )
+
+
 SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
@@ -139,6 +167,16 @@ SLOTS = {
         rf"(?:(?!is |was )[\w'-]+ ){{0,3}}?(?:{EVENTS})(?: (?:with|to|at|for|in|about|from) [\w'.-]+(?:"
         rf" (?!is |was |on )[\w'.-]+){{0,2}}?)?",
         is_stable,
+    ),
+    "diet": Slot(_DIETS),
+    "booked": Slot(
+        rf"(?:(?!is |was )[\w'-]+ ){{0,3}}?(?:{_BOOKED})(?: (?:with|to|at|for|in|from|on) [\w'.-]+(?:"
+        rf" (?!is |was |got |has |and )[\w'.-]+){{0,2}}?)?",
+        is_stable,
+    ),
+    "device": Slot(
+        r"(?!and |or )[\w-]+(?: (?!is |has |was |in |at |of |got |and |or |now )[\w-]+){0,2}?",
+        is_mendable,
     ),
     "set_for": Slot(
         r"is|will be|is scheduled for|is set for|is due|takes place|starts|has been (?:moved|rescheduled) to"

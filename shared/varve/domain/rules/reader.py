@@ -1,29 +1,34 @@
 """Reads one sentence by a language's table of rules; a doubtful sentence states nothing."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from varve.domain.day_names import MONTHS
 from varve.domain.language.dates import Span
 from varve.domain.language.statements import Lean
-from varve.domain.names import normalized
+from varve.domain.rules.filling import (
+    TemplateParts,
+    contradicts,
+    fill_change,
+    lacks_day,
+    names_speaker,
+)
 from varve.domain.rules.persons import possessive
 from varve.domain.rules.rule import Change, LanguageRules, Rule, Values, values
 from varve.domain.rules.sentences import QUOTED, Sentence
-from varve.domain.rules.values import listed
-from varve.domain.triple import SINGLE_VALUED, Op
+from varve.domain.triple import Op
 
 ASKED_IMPORTANCE = 0.9
-LISTS = {"{things}", "{languages}", "{languages_english}"}
 
 
 @dataclass(frozen=True, slots=True)
 class StatedClause:
     """The fact and the changes that a clause states.
 
-    `changes` have no templates left. `fact` may be empty.
+    `changes` have no templates left. `fact` may be empty. `since` is when it began to hold,
+    if the clause says so.
     """
 
     fact: str
@@ -36,17 +41,10 @@ class StatedClause:
     values: Values
     rule: Rule | None
     said: date
+    since: Span | None = None
 
 
 _CODES = ("code", "number", "any_code")
-_OWN_NAME = ("name", "full_name", "two_names", "person")
-
-
-class _TemplateParts(dict[str, str]):
-    """The values for a template; a missing one is empty."""
-
-    def __missing__(self, key: str) -> str:
-        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +126,18 @@ class Reader:
         return statements
 
     def _split_clauses(self, text: str) -> Iterator[str]:
-        """Yield the clauses; a time alone, such as "Last Friday, …", belongs to the next one."""
+        """Yield the clauses.
+
+        A time alone ("Last Friday, …") and a person alone ("Ana and I …") belong to the next one.
+        """
         before = ""
         for clause in self.language.clause.split(text):
             opened = self.language.opening.sub("", clause, count=1)
             if self.language.dates.scan.fullmatch(opened):
                 before = f"{clause}, "
+                continue
+            if self.language.beside.fullmatch(opened):
+                before = self.language.and_.format(clause)
                 continue
             yield before + clause
             before = ""
@@ -236,18 +240,19 @@ class Reader:
         if parts is None:
             return None
         when = self._find_time(rule, parts, clause, said)
-        if when is not None and _contradicts(when, rule.lean, said):
+        if when is not None and contradicts(when, rule.lean, said):
             return None
-        if _lacks_day(parts, when) or _names_speaker(parts, who):
+        if lacks_day(parts, when) or names_speaker(parts, who):
             return None
-        filled = _TemplateParts(parts, who=who, whose=possessive(who))
+        filled = TemplateParts(parts, who=who, whose=possessive(who))
         changes: list[Change] = []
         for change in rule.changes:
-            changes += _fill_change(change, filled)
+            changes += fill_change(change, filled)
         about = changes[-1].subject if changes else who
         told = rule.fact.format_map(filled)
+        since = self._find_beginning(rule, clause, said)
         return StatedClause(
-            fact=self._add_date(f"{told}.", when),
+            fact=self._add_beginning(self._add_date(f"{told}.", when), since),
             changes=tuple(changes),
             importance=rule.importance,
             confidence=rule.confidence,
@@ -257,7 +262,24 @@ class Reader:
             values=parts,
             rule=rule,
             said=said,
+            since=since,
         )
+
+    def _find_beginning(
+        self, rule: Rule, clause: str, said: date
+    ) -> Span | None:
+        """Return since when a state holds, if its clause says so."""
+        found = self.language.since.search(clause)
+        if found is None or rule.lean is not Lean.NONE or not rule.changes:
+            return None
+        time = found["time"]
+        within = self.language.within.format(time)
+        dates = self.language.dates
+        for text in (time, within):
+            begun = dates.resolve(text, said, Lean.PAST)
+            if begun is not None and begun.first <= said:
+                return begun
+        return None
 
     def _find_time(
         self, rule: Rule, parts: Values, clause: str, said: date
@@ -304,6 +326,13 @@ class Reader:
             return fact
         return _add_note(fact, label)
 
+    def _add_beginning(self, fact: str, since: Span | None) -> str:
+        """Return the fact with the time since which it holds."""
+        if since is None:
+            return fact
+        label = self._name_span(since)
+        return _add_note(fact, self.language.since_when.format(label))
+
     def _name_span(self, when: Span) -> str:
         first = when.first
         if when.unit == "week":
@@ -331,43 +360,6 @@ def _end_changes(statements: Iterable[StatedClause]) -> list[Change]:
             if change.op is not Op.DELETE:
                 ended.append(replace(change, op=Op.DELETE, replaces=""))
     return ended
-
-
-def _lacks_day(parts: Values, when: Span | None) -> bool:
-    """Return whether a date or a birthday of the clause has no day."""
-    if "date" in parts and when is None:
-        return True
-    return "birthdate" in parts and "birthday" not in parts
-
-
-def _names_speaker(parts: Values, who: str) -> bool:
-    """Return whether a name in the clause is the speaker's known name."""
-    names = {normalized(parts.get(slot, "")) for slot in _OWN_NAME}
-    return normalized(who) in names
-
-
-def _contradicts(when: Span, lean: Lean, said: date) -> bool:
-    """Return whether the time contradicts the tense: then the clause means something else."""
-    if lean is Lean.PAST:
-        return when.first > said
-    return when.last < said
-
-
-def _fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
-    """Return the change with its templates filled in, one for each member of a list."""
-    whole = change.object.format_map(parts)
-    if change.object and not whole:
-        return []
-    members = listed(whole) if change.object in LISTS else [whole]
-    predicate = change.predicate.format_map(parts)
-    op = change.op
-    if op is Op.ADD and predicate in SINGLE_VALUED:
-        op = Op.UPDATE
-    subject = change.subject.format_map(parts)
-    replaces = change.replaces.format_map(parts)
-    return [
-        Change(op, predicate, value, subject, replaces) for value in members
-    ]
 
 
 def _drop_repeated(statements: Iterable[StatedClause]) -> list[StatedClause]:

@@ -1,7 +1,7 @@
 """A rule: a pattern over one clause, the fact that it states, and its changes of triples."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from string import digits
 
@@ -63,13 +63,20 @@ class LanguageRules:
     remember: re.Pattern[str]
     forget: re.Pattern[str]
     correction: re.Pattern[str]
+    beside: re.Pattern[str]
+    it: re.Pattern[str]
+    since: re.Pattern[str]
     unreal: re.Pattern[str]
     forgettable: Mapping[str, str]
     dangling: re.Pattern[str]
     third_person: Callable[[str, str], str | None]
     asked: str
     corrected: str
+    own_thing: str
+    and_: str
     said_on: str
+    since_when: str
+    within: str
     week_of: str
     months: tuple[str, ...]
     day_name: str
@@ -104,6 +111,13 @@ class Row:
     confidence: float = 0.85
     lean: Lean = Lean.NONE
     anywhere: bool = False
+
+
+def compile_rows(
+    rows: Iterable[Row], slots: Mapping[str, Slot]
+) -> tuple[Rule, ...]:
+    """Compile the rows of a language, in their order."""
+    return tuple(compile_row(row, slots) for row in rows)
 
 
 def compile_row(row: Row, slots: Mapping[str, Slot]) -> Rule:

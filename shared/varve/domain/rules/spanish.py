@@ -2,10 +2,10 @@
 
 import re
 
+from varve.domain.rules import spanish_changes, spanish_rows
 from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
-from varve.domain.rules.rule import LanguageRules, compile_row
+from varve.domain.rules.rule import LanguageRules, compile_rows
 from varve.domain.rules.sentences import QUOTED
-from varve.domain.rules.spanish_rows import ROWS
 from varve.domain.rules.spanish_words import (
     DATES,
     EVENTS,
@@ -26,7 +26,7 @@ _OWN = (
 )
 RULES = LanguageRules(
     code="es",
-    rules=tuple(compile_row(row, SLOTS) for row in ROWS),
+    rules=compile_rows((*spanish_changes.ROWS, *spanish_rows.ROWS), SLOTS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(
@@ -35,6 +35,7 @@ RULES = LanguageRules(
         rf"\b(?:{_OWN}|nuestr[oa]|antes vivía|(?:en )?perdí|comencé|comienzo|entré|renuncié|adopt\w+|estudio"
         rf"|vuelo|volamos|viajo"
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
+        r"|rompí|rompimos|dimití|volví|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
         r"|recuerda|olvida|olvides|cuenta|anota|apunta|conste|quería decir|quise decir|no es|resido|es"
         rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,
     ),
@@ -88,6 +89,9 @@ RULES = LanguageRules(
         r" )?(?P<new3>[^,]+)$"
         r"|no es (?:el )?(?P<old4>[^,]+?),? sino (?:el )?(?P<new4>[^,]+)$", re.IGNORECASE,
     ),
+    beside=re.compile(r"(?:mi [\w-]+|(?-i:[A-ZÁÉÍÓÚÑ][\w'-]+))", re.IGNORECASE),
+    it=re.compile(r"(?P<rest>(?:ya|está|vuelve|funciona)\b.*)$", re.IGNORECASE),
+    since=re.compile(r"\bdesde (?P<time>[\w ]{3,30}?)(?=$|[.,;:!]| y | pero )", re.IGNORECASE),
     unreal=re.compile(
         r"\b(?:por ejemplo|murió|falleció|difunt[oa]|funeral|ex|perdimos|imaginari[oa])\b|\bno (?:es"
         r" )?mi\b", re.IGNORECASE
@@ -106,7 +110,11 @@ RULES = LanguageRules(
     third_person=spanish_third_person,
     asked="{who} pidió recordar: «{body}».",
     corrected="{fact} (corregido: no {wrong}).",
+    and_="{} y ",
+    own_thing="mi {thing} {rest}",
     said_on="dicho el {}",
+    since_when="desde {}",
+    within="en {}",
     week_of="semana del {}",
     months=tuple(names[0] for names in WORDS.times.months),
     day_name="{day} de {month}{of_year}",

@@ -103,6 +103,11 @@ def _in_english(language: re.Match[str]) -> str:
     return names.LANGUAGE_NAMES[language[0].lower()]
 
 
+_THIRD = {
+    "cancelé": "canceló", "anulé": "anuló", "he cancelado": "ha cancelado", "he anulado": "ha anulado",
+}  # fmt: skip
+_BOOKED = f"{EVENTS}|suscripción|membresía|cuota|pedido|contrato|seguro|abono|matrícula|plan|cuenta"
+
 SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
@@ -164,6 +169,25 @@ SLOTS = {
         rf" )[\w'.-]+){{0,2}}?)?",
         is_stable,
         lambda value: {"the_event": f"{_article(value).capitalize()} {value}"},
+    ),
+    "diet": Slot(
+        "vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la lactosa"
+    ),
+    "i_cancelled": Slot(
+        "|".join(_THIRD), derive=lambda value: {"did": _THIRD[value.lower()]}
+    ),
+    "booked": Slot(
+        rf"(?:{_BOOKED})(?: [a-záéíóúñ]+)?(?: (?:con|a|al|para|de|del|en) (?:(?:el|la) )?[\w'.-]+(?:"
+        r" [\w'.-]+){0,2}?)?",
+        is_stable,
+        lambda value: {"the_booked": f"{_article(value)} {value}"},
+    ),
+    "device": Slot(
+        r"(?!que )[\w-]+(?: de \w+)?(?: (?!ya|está|vuelve|funciona|se|no)[\w-]+)?",
+        is_stable,
+        lambda value: {
+            "the_device": f"{_article(value).capitalize()} {value}"
+        },
     ),
     "set_for": Slot(
         "es|será|sale|empieza|se ha pasado (?:a|al)|está prevista? para"

@@ -114,7 +114,8 @@ class Searched(_ContractModel):
 
     `reranked` is left out if no reranker is configured. It is False if the reranker
     failed; the results then keep the order of the search. `agents` are the other agents
-    whose memory was searched; it is left out if the search asks for none.
+    whose memory was searched; it is left out if the search asks for none. `weights` are
+    the workspace's own weights of signals, for a search with `explain`.
     """
 
     grains: list[str]
@@ -126,12 +127,13 @@ class Searched(_ContractModel):
     understood: Understood | None = None
     reranked: bool | None = None
     agents: list[str] | None = None
+    weights: dict[str, float] | None = None
 
     @model_serializer(mode="wrap")
     def _without_missing_parts(
         self, handler: SerializerFunctionWrapHandler
     ) -> dict[str, Any]:
-        return _without_missing(handler(self), "reranked", "agents")
+        return _without_missing(handler(self), "reranked", "agents", "weights")
 
 
 class SearchResponse(_ContractModel):

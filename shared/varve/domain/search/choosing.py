@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varve.domain.calendar import Grain
-from varve.domain.record import MemoryType
+from varve.domain.record import MemoryType, StoreName
 from varve.domain.search.columns import Columns
 from varve.domain.search.diversity import mmr
 from varve.domain.search.lexical import Bools, Floats
@@ -36,7 +35,7 @@ class Contender(NamedTuple):
     number: int
     row: RecordRow
     columns: Columns
-    grain: Grain
+    grain: StoreName
     agent: str | None = None
 
 

@@ -119,7 +119,7 @@ Phrase = Annotated[str, Field(min_length=1, max_length=200)]
 """A name or a topic; a list of these may also be one text with commas."""
 
 MemoryTypeName = Literal[
-    "fact", "turn", "summary", "episode", "lesson", "prior_answer"
+    "fact", "turn", "summary", "note", "episode", "lesson", "prior_answer"
 ]
 EXPERIENCE_TYPES = frozenset({"episode", "lesson", "prior_answer"})
 
@@ -206,6 +206,10 @@ class SearchRequest(BaseModel):
         Field(max_length=MAX_AGENTS),
     ] = []
     where: Where = {}
+
+    def asks_for(self, memory_type: MemoryTypeName) -> bool:
+        """Return whether results may be of this type, which is not one of experience."""
+        return not self.memory_types or memory_type in self.memory_types
 
     @property
     def text(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from varve.domain.calendar import Grain
 from varve.domain.language.tokens import words
+from varve.domain.record import Store, StoreName
 from varve.domain.search.choosing import (
     SAME_SCORE,
     Contender,
@@ -55,7 +56,7 @@ class Lane:
     passes. `agent` is the other agent whose records they are; None: the agent's own.
     """
 
-    grain: Grain
+    grain: StoreName
     columns: Columns
     weight: float = 1.0
     where: Filter | None = None
@@ -76,7 +77,7 @@ class Ranked:
     """
 
     row: RecordRow
-    grain: Grain
+    grain: StoreName
     score: float
     vector: float
     keyword: float
@@ -105,15 +106,15 @@ class Ranked:
 
 
 def lane_weight(
-    grain: Grain, asked: Grain | None, age_days: float | None
+    grain: StoreName, asked: Grain | None, age_days: float | None
 ) -> float:
     """Return the factor of a lane's scores.
 
-    Facts and turns have weight 1. Summaries have less for a recent or missing window.
+    Facts, turns and notes have weight 1. Summaries have less for a recent or missing window.
     Their weight grows with the window's age, up to one year. The grain that the question
     asks for has a higher weight.
     """
-    if grain is Grain.WORKING:
+    if grain in (Grain.WORKING, Store.NOTES):
         return 1.0
     share = min(1.0, (age_days or 0.0) / 365)
     weight = SUMMARY_WEIGHT_NOW + share * (

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import Grain, day_of, iso
-from varve.domain.record import MemoryType, Record, span_of
+from varve.domain.calendar import day_of, iso
+from varve.domain.record import MemoryType, Record, StoreName, span_of
 from varve.domain.search.outline import moment
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
@@ -53,7 +53,7 @@ class Browsed:
     """
 
     record: Record
-    grain: Grain
+    grain: StoreName
     score: float
     agent: str | None = None
 
@@ -122,7 +122,7 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
 
 
 def _build_constant_values(
-    row: RecordRow, grain: Grain, zone: ZoneInfo
+    row: RecordRow, grain: StoreName, zone: ZoneInfo
 ) -> dict[str, Any]:
     """Build the values of a row's result that do not depend on the question."""
     event_time = moment(row.time)

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain
 from varve.domain.language.timemarks import is_relative_time
+from varve.domain.record import GRAINS, Store, StoreName
 from varve.domain.search.query import Filter, SearchRequest, as_of, window
 from varve.domain.search.question import asks_for_a_state, asks_what_happened
 
@@ -21,7 +22,7 @@ class Route:
     - `text`: the words to rank by; empty to browse.
     - `where`: the filter of the search. `limits`: the filter that the request itself
       sets, without the window that its words mean.
-    - `lanes`: the grains that enter the ranking.
+    - `lanes`: the grains that enter the ranking, and the store of notes.
     - `asked`: the grain that the question asks for. If it has no ready summary, the
       search also reads finer grains.
     - `understood`: the time words of the question. If `weighs` is set, they filter
@@ -31,7 +32,7 @@ class Route:
 
     text: str
     where: Filter
-    lanes: tuple[Grain, ...]
+    lanes: tuple[StoreName, ...]
     asked: Grain | None
     understood: "TimeWords | None"
     present: datetime
@@ -125,12 +126,17 @@ def _route_by_limits(
     return Route(
         text=request.text,
         where=where,
-        lanes=(grain,) if grain else tuple(Grain),
+        lanes=(grain,) if grain else _choose_lanes(request),
         asked=grain,
         understood=None,
         present=as_of(request, now, zone),
         limits=where,
     )
+
+
+def _choose_lanes(request: SearchRequest) -> tuple[StoreName, ...]:
+    """Return all grains, with the notes if they may be results; those have no grain."""
+    return (*GRAINS, Store.NOTES) if request.asks_for("note") else GRAINS
 
 
 def _get_earliest(

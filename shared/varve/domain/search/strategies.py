@@ -4,10 +4,15 @@
 recency and importance are small and set by hand: no evaluation with answers covers them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from varve.domain.errors import Rejected
+
 HALF_LIFE_DAYS = 180.0
+MAX_WEIGHT = 3.0
+"""The greatest weight of a signal, to either side, that a workspace may set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +66,41 @@ def with_half_life(strategy: Strategy, days: float) -> Strategy:
     if strategy.half_life_days == days:
         return strategy
     return replace(strategy, half_life_days=days)
+
+
+def with_weights(strategy: Strategy, weights: Mapping[str, float]) -> Strategy:
+    """Return the strategy with a workspace's own weights.
+
+    A question about the present keeps its weight of recency.
+    """
+    own = dict(weights)
+    if strategy.name == CURRENT.name:
+        own.pop("recency", None)
+    if not own:
+        return strategy
+    merged = MappingProxyType({**strategy.weights, **own})
+    return replace(strategy, weights=merged)
+
+
+def parse_weights(text: str, field: str = "weights") -> dict[str, float]:
+    """Return the weights of a text such as `date=0.8,kin=1.5`.
+
+    Raises Rejected: names the field, and the signals that there are.
+    """
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.strip().partition("=")
+        if name not in BALANCED.weights:
+            known = ", ".join(BALANCED.weights)
+            raise Rejected(field, f"{name[:40]!r} is not one of {known}")
+        try:
+            weight = float(number)
+        except ValueError as error:
+            reason = f"{part[:40]!r} is not NAME=NUMBER"
+            raise Rejected(field, reason) from error
+        if not -MAX_WEIGHT <= weight <= MAX_WEIGHT:
+            raise Rejected(
+                field, f"{name} must be from -{MAX_WEIGHT:g} to {MAX_WEIGHT:g}"
+            )
+        weights[name] = weight
+    return weights

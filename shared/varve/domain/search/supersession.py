@@ -85,14 +85,15 @@ def drop_corrected(ranked: Sequence[Ranked]) -> list[Ranked]:
     A statement that is only likely to be superseded stays, behind its successor.
     """
     ids = {item.id for item in ranked}
-    kept = []
-    for item in ranked:
-        standing = item.standing
-        is_corrected = standing is not None and standing.is_corrected
-        successor = standing.successor if standing else None
-        if not (is_corrected and successor in ids):
-            kept.append(item)
-    return kept
+    return [item for item in ranked if not _is_replaced(item, ids)]
+
+
+def _is_replaced(item: Ranked, ids: Set[str]) -> bool:
+    """Return whether a correction of the record is among `ids`."""
+    standing = item.standing
+    if standing is None or not standing.is_corrected:
+        return False
+    return standing.successor in ids
 
 
 def held_until(

@@ -190,6 +190,11 @@ def _is_symbol(character: str) -> bool:
     return character in _SYMBOLS or category in _SYMBOL_CATEGORIES
 
 
+def is_date_word(word: str) -> bool:
+    """Return whether a folded word names a month or a day of the week."""
+    return bool(_find_date(word))
+
+
 def _find_date(word: str) -> str:
     """Return `month 3` or `weekday 0` for the name of one; "" for another word."""
     for kind in ("month", "weekday"):

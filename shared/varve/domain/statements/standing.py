@@ -25,6 +25,8 @@ SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
 SUPERSEDED_IF_ASKED = -0.5
 """The same if a question about the present finds both and the later one relates to it."""
+DOUBTFUL = -1.0
+"""The same for one that a person should look at: it holds, and may not."""
 SUPERSEDED_IF_FIRST = -1.0
 """The same if both are among the first, and the later one tells of a change or an end."""
 FIRST_PLACES = 3
@@ -157,6 +159,22 @@ class Standings:
             if score > (best.score if best else -np.inf):
                 best = Successor(other, score)
         return best
+
+    def find_doubt(self, row: int) -> int | None:
+        """Return the later statement that most likely contradicts a row; None: none may.
+
+        The row holds all the same: no score reaches `SUPERSEDED`.
+        """
+        best: tuple[float, int] | None = None
+        for other in self.store.find_later([row], self.admitted)[row].nearest:
+            if self._is_said_again(row, other):
+                continue
+            score = self.store.score(row, other)
+            if score + NEAREST >= DOUBTFUL:
+                score += NEAREST * self.store.is_nearest(row, other)
+            if score >= DOUBTFUL and (best is None or score > best[0]):
+                best = (score, other)
+        return best[1] if best else None
 
     def _get_threshold(self, row: int, other: int) -> float:
         if row not in self.asked or other not in self.asked:

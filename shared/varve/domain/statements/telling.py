@@ -18,6 +18,7 @@ CORRECTION = "correction-"
 """The prefixes of the ids of such conversations."""
 CORRECTS = "corrects."
 """The prefix of a message's id before the id of the record that it corrects."""
+_CORRECTABLE = ("fact-", "turn-")
 
 
 def build_remembered(
@@ -51,10 +52,25 @@ def build_correction(
             "id",
             f"is a {record.memory_type}; correct the fact or turn that it was made from",
         )
+    return build_correction_of(record.id, text, at, record.user_id, speaker)
+
+
+def build_correction_of(
+    record_id: str,
+    text: str,
+    at: datetime,
+    user_id: str | None,
+    speaker: str | None,
+) -> Conversation:
+    """Return the correction of the record with an id, as `build_correction`.
+
+    Raises Rejected: names the field; the id is no fact's or turn's.
+    """
+    if not record_id.startswith(_CORRECTABLE):
+        raise Rejected("id", "is not the id of a fact or turn")
     said = _read_statement(text)
-    id_ = CORRECTION + digest(record.id, said, length=24)
-    message = f"{CORRECTS}{record.id}"
-    return _build(id_, message, said, at, record.user_id, speaker)
+    id_ = CORRECTION + digest(record_id, said, length=24)
+    return _build(id_, f"{CORRECTS}{record_id}", said, at, user_id, speaker)
 
 
 def find_turn_id(record: Record) -> str:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from varve.domain.analytics import Row
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
-from varve.domain.costs import CostRow, parse_days, price_rows
+from varve.domain.costs import CostRow, price_rows
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import derive_lessons
 from varve.domain.prices import prices_with
@@ -19,7 +19,7 @@ from varve.domain.statements.telling import (
 from varve.domain.triple import Op, Triple
 from varve.domain.usage import Item
 from varve.ports.records import MemoryReader
-from varve.usecases.cost_objects import months_in
+from varve.usecases.cost_objects import months_in, read_days
 from varve.usecases.experience.rows import read_history
 from varve.usecases.search_objects import read_rows
 from varve.usecases.session import Session
@@ -39,13 +39,7 @@ class AgentTables:
         """Yield a row for each turn, by day."""
         for record in self._read_working(MemoryType.TURN):
             yield (
-                record.id,
-                record.conversation_id,
-                record.user_id,
-                record.period,
-                str(Grain.WORKING),
-                record.event_time,
-                record.created_at,
+                *_list_shared_values(record),
                 record.about,
                 record.words,
                 self._is_current(record),
@@ -57,13 +51,7 @@ class AgentTables:
         """Yield a row for each fact, by day."""
         for record in self._read_working(MemoryType.FACT):
             yield (
-                record.id,
-                record.conversation_id,
-                record.user_id,
-                record.period,
-                str(Grain.WORKING),
-                record.event_time,
-                record.created_at,
+                *_list_shared_values(record),
                 record.about,
                 record.content,
                 self._is_current(record),
@@ -140,7 +128,8 @@ class AgentTables:
 
     def read_lessons(self) -> Iterator[Row]:
         """Yield a row for each lesson, retired ones too."""
-        for lesson in derive_lessons(self._history):
+        embed = self.session.embedder.embed
+        for lesson in derive_lessons(self._history, embed):
             yield (
                 lesson.id,
                 lesson.claim,
@@ -198,12 +187,10 @@ class AgentTables:
         objects = self.session.objects
         prices = prices_with(self.session.config.costs.prices)
         for key in months_in(objects, f"costs/{self._scope}").values():
-            stored = objects.get(key)
-            if stored is not None:
-                days = parse_days(stored.data, key)
-                yield from price_rows(
-                    self._scope.workspace, self._scope.agent, days, prices
-                )
+            days = read_days(objects, key)
+            yield from price_rows(
+                self._scope.workspace, self._scope.agent, days, prices
+            )
 
     def _read_working(self, memory_type: MemoryType) -> Iterator[Record]:
         for record in self._read_store(Grain.WORKING):
@@ -299,6 +286,19 @@ class AgentTables:
                     holding.get(key, False) or triple.invalid_at is None
                 )
         return holding
+
+
+def _list_shared_values(record: Record) -> Row:
+    """Return the values that the tables of turns and facts begin with."""
+    return (
+        record.id,
+        record.conversation_id,
+        record.user_id,
+        record.period,
+        str(Grain.WORKING),
+        record.event_time,
+        record.created_at,
+    )
 
 
 def _list_statements(triple: Triple) -> Iterator[MessageKey]:

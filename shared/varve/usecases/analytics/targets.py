@@ -4,11 +4,9 @@ import json
 from collections.abc import Callable
 
 from varve.domain.damage import intact
-from varve.domain.errors import Contended
 from varve.domain.publishing import Targets, targets_from_json
 from varve.ports.objects import Objects
-
-MAX_RACES = 20
+from varve.usecases.contention import change_object
 
 
 def targets_key(workspace: str) -> str:
@@ -26,18 +24,19 @@ def change_targets(
 ) -> Targets:
     """Apply `change` to the record; return the result.
 
-    If another process changes it meanwhile, `change` is applied again to the new one.
-    Raises Contended: it lost `MAX_RACES` races; Damaged, Retryable.
+    Raises Contended: other processes changed it too often meanwhile; Damaged, Retryable.
     """
-    for _ in range(MAX_RACES):
-        known, etag = _read(workspace, objects)
-        changed = change(known)
-        if changed == known:
-            return known
-        data = json.dumps(changed.as_json(), indent=2).encode()
-        if objects.put_if(targets_key(workspace), data, etag):
-            return changed
-    raise Contended(f"publish targets of {workspace}: lost {MAX_RACES} races")
+    return change_object(
+        targets_key(workspace),
+        lambda: _read(workspace, objects),
+        change,
+        _encode,
+        objects=objects,
+    )
+
+
+def _encode(targets: Targets) -> bytes:
+    return json.dumps(targets.as_json(), indent=2).encode()
 
 
 def _read(workspace: str, objects: Objects) -> tuple[Targets, str | None]:

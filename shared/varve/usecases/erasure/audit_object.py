@@ -5,11 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from varve.domain.errors import Contended, Retryable
+from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.ports.objects import Objects
-
-MAX_RACES = 20
+from varve.usecases.contention import change_object
 
 Content = TypeVar("Content")
 
@@ -35,20 +34,18 @@ class AuditObject(Generic[Content]):
     ) -> Content:
         """Apply `change` to the agent's content; return the result.
 
-        If another process changes it meanwhile, `change` is applied again to the new one.
-        Raises Retryable: not readable, or it lost `MAX_RACES` races.
+        Raises Retryable: not readable, or others changed it too often meanwhile.
         """
-        for _ in range(MAX_RACES):
-            known, etag = self._read(scope, objects)
-            changed = change(known)
-            if changed == known:
-                return known
-            data = json.dumps(
-                self.encode(changed), separators=(",", ":")
-            ).encode()
-            if objects.put_if(self._key(scope), data, etag):
-                return changed
-        raise Contended(f"{self.kind} of {scope}: lost {MAX_RACES} races")
+        return change_object(
+            self._key(scope),
+            lambda: self._read(scope, objects),
+            change,
+            self._encode,
+            objects=objects,
+        )
+
+    def _encode(self, content: Content) -> bytes:
+        return json.dumps(self.encode(content), separators=(",", ":")).encode()
 
     def _read(
         self, scope: Scope, objects: Objects

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 SORTS = (
     "facts", "turns", "summaries", "tripleOperations", "messages", "conversations", "payloads",
-    "profileEntries", "experience", "searches",
+    "profileEntries", "experience", "notes", "searches",
 )  # fmt: skip
 """Sorts of erased data, as outcome and receipt count them."""
 

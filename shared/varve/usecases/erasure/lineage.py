@@ -19,7 +19,7 @@ from varve.domain.summary import (
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure.subject import read_summaries
-from varve.usecases.summarize import fact_lines
+from varve.usecases.summary_records import fact_lines
 
 DayOfUser = tuple[str, str | None]
 """A local day, and a user; None: messages without a user."""

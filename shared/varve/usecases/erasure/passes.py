@@ -5,55 +5,28 @@ something forgotten was said. So it loses its messages only after a pass has fou
 store clean: an erasure that starts again after a crash finds the same days.
 """
 
-from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import datetime
-from itertools import chain
 from uuid import uuid4
 
-from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
+from varve.domain.calendar import Grain
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.identity import Scope
-from varve.domain.ledger import curation_key
-from varve.domain.profile import ProfileEntry
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
-from varve.domain.triple import TripleOperation, evidence_of
+from varve.domain.record import Store
 from varve.messages.erasure import (
-    EraseMessage,
-    EraseProfiles,
     EraseRecords,
-    EraseTriples,
-    Reread,
 )
-from varve.messages.erasure_queue import send_erasure, send_reread
-from varve.messages.wire import group_of
-from varve.ports.models import Embedder
+from varve.messages.erasure_queue import send_erasure
 from varve.ports.objects import Objects
 from varve.usecases.erasure import tombstones
-from varve.usecases.erasure.conversations import read_conversations, split
-from varve.usecases.erasure.erased import Erased, Found
-from varve.usecases.erasure.lineage import (
-    RemainingSources,
-    Stained,
-    find_stained,
-    sorted_labels,
-)
+from varve.usecases.erasure.erased import Erased
+from varve.usecases.erasure.notes import find_notes
+from varve.usecases.erasure.one_pass import ErasurePass
 from varve.usecases.erasure.rereads import (
-    add_to_plan,
-    build_reread,
     remove_from_plan,
 )
-from varve.usecases.erasure.statements import find_statements, row_keys
-from varve.usecases.erasure.subject import Subject, read_working
-from varve.usecases.erasure.sweep import (
-    TimelineLine,
-    read_profile_entries,
-    sweep_payloads,
-    sweep_taken_in,
-    sweep_timeline,
-)
-from varve.usecases.erasure.unlearning import plan_unlearning
-from varve.usecases.experience.rows import read_rows
+from varve.usecases.erasure.statements import find_statements
+from varve.usecases.erasure.subject import Subject
 from varve.usecases.session import Session
 
 MAX_PASSES = 8
@@ -100,7 +73,9 @@ def erase(
         done.passes += 1
         if selector is not None and not is_first:
             _bar_statements(session, selector)
-        one_pass = _Pass(session, first=is_first, prune=prune and is_first)
+        one_pass = ErasurePass(
+            session, first=is_first, prune=prune and is_first
+        )
         found = one_pass.run()
         has_time = wait() if found or one_pass.rereads else True
         remove_from_plan(
@@ -123,8 +98,10 @@ def _bar_statements(session: Session, selector: Selector) -> None:
     No time separates it from later statements: the writer's clock may be ahead.
     """
     own = find_statements(session, selector).own
+    notes = find_notes(session.scope, selector, objects=session.objects)
     barred = tombstones.load(session.scope, objects=session.objects)
-    keys = [key for key in own.tombstone_keys() if not barred.has_record(*key)]
+    said = (*own.tombstone_keys(), *notes.tombstone_keys())
+    keys = [key for key in said if not barred.has_record(*key)]
     if keys:
         tombstones.bar_records(session.scope, keys, objects=session.objects)
 
@@ -139,303 +116,3 @@ def prune(session: Session) -> None:
     for store in (*Grain, *Store):
         message = EraseRecords(session.scope, store)
         send_erasure(message, token, queue=queue, objects=session.objects)
-
-
-class _Pass:
-    """One look at everything the agent has; it sends the erasures of forgotten data.
-
-    Facts that were extracted together with forgotten words may repeat them. The `first`
-    pass also erases those facts, and has them extracted again from the words that stay.
-    """
-
-    def __init__(self, session: Session, *, first: bool, prune: bool) -> None:
-        self._session = session
-        self._first = first
-        self._prune = prune
-        self._scope = session.scope
-        self._objects = session.objects
-        self._barred = tombstones.load(self._scope, objects=self._objects)
-        self._said = read_conversations(
-            self._scope, self._barred, self._objects
-        )
-        # Tells the messages of this pass from those of another that ask for the same.
-        self._token = uuid4().hex
-        self.rereads: list[Reread] = []
-
-    def run(self) -> Found:
-        """Return the ids and keys found, by sort; only the sorts that have any."""
-        records = list(read_working(self._scope, self._session.records))
-        triples = self._session.graph.triples(self._scope)
-        operations = list(evidence_of(triples).values())
-        gone, staying = split(records, self._barred.bars_record)
-        retracted, standing = split(operations, self._barred.bars_operation)
-        reread_facts = [one for one in staying if self._must_reread_fact(one)]
-        reread_operations = [one for one in standing if self._must_reread(one)]
-        # Before the first deletion: a run that ends half-way must not lose them.
-        self._plan_rereads(
-            staying, operations, [*reread_facts, *reread_operations]
-        )
-        summaries = self._find_summaries(records, gone, reread_facts)
-        self._erase_records([*gone, *reread_facts])
-        self._erase_triples([*retracted, *reread_operations])
-        self._erase_summaries(summaries)
-        entries = self._erase_profile_entries()
-        self._send_rereads()
-        found = {
-            "facts": _ids_of(gone, MemoryType.FACT),
-            "turns": _ids_of(gone, MemoryType.TURN),
-            "tripleOperations": {one.id for one in retracted},
-            "summaries": {one.record.id for one in summaries},
-            "payloads": self._sweep_payloads(),
-            "profileEntries": entries,
-            "experience": self._erase_experience(),
-        }
-        if not any(found.values()):
-            found |= self._erase_messages()
-        return {sort: ids for sort, ids in found.items() if ids}
-
-    def _find_summaries(
-        self, records: list[Record], gone: list[Record], reread: list[Record]
-    ) -> list[Stained]:
-        """Return the summaries to take out, and add them to the tombstones.
-
-        The tombstones bar a copy of one that is still on its way to the writer.
-        """
-        going = [*gone, *reread]
-        days = self._said.doomed_days() | {
-            (one.period, one.user_id) for one in going
-        }
-        left = {one.id for one in records} - {one.id for one in going}
-        sources = RemainingSources(
-            days=frozenset(days),
-            left=frozenset(left),
-            reread=frozenset(one.id for one in reread).union(
-                *(one.facts for one in self.rereads)
-            ),
-            gone_texts=(
-                *self._said.doomed_texts(),
-                *(one.content for one in gone),
-            ),
-            left_texts=(
-                *self._said.kept_texts(),
-                *_contents_of(records, left),
-            ),
-        )
-        session = self._session
-        found = find_stained(
-            self._scope,
-            sources,
-            self._barred,
-            session.config,
-            reader=session.records,
-        )
-        pairs = list(chain.from_iterable(one.pairs for one in found))
-        if pairs:
-            self._barred = tombstones.bar_records(
-                self._scope, pairs, objects=self._objects
-            )
-        return found
-
-    def _erase_records(self, going: list[Record]) -> None:
-        if not going and not self._prune:
-            return
-        ids = tuple(one.id for one in going)
-        days = tuple(sorted({one.period for one in going}))
-        last = _last_created(going)
-        self._send(
-            EraseRecords(self._scope, Grain.WORKING, ids, days, known_by=last)
-        )
-
-    def _erase_triples(self, going: list[TripleOperation]) -> None:
-        if going:
-            self._send(
-                EraseTriples(self._scope, tuple(one.id for one in going))
-            )
-
-    def _erase_summaries(self, found: list[Stained]) -> None:
-        embedder = self._session.embedder
-        for grain in SUMMARY_GRAINS:
-            of_grain = [one for one in found if one.grain is grain]
-            if of_grain or self._prune:
-                self._erase_summaries_of(grain, of_grain, embedder)
-
-    def _erase_summaries_of(
-        self, grain: Grain, found: list[Stained], embedder: Embedder
-    ) -> None:
-        """Erase summaries of one grain, replacing those that have a rest."""
-        remade = _embed([one.rest for one in found if one.rest], embedder)
-        deleted = [one.record for one in found if not one.rest]
-        message = EraseRecords(
-            self._scope,
-            grain,
-            ids=tuple(record.id for record in deleted),
-            labels=sorted_labels(found),
-            model=embedder.model,
-            remade=remade,
-            known_by=_last_created(deleted),
-        )
-        self._send(message)
-        for one in found:
-            # The recorded reason of a failure may quote a model's answer.
-            period = Period(grain, one.record.period)
-            self._session.ledger.recover(self._scope, period)
-
-    def _must_reread_fact(self, record: Record) -> bool:
-        if record.memory_type is not MemoryType.FACT or not self._first:
-            return False
-        return self._said.can_reread(
-            record.conversation_id or "", record.source_ids
-        )
-
-    def _must_reread(self, one: TripleOperation | ProfileEntry) -> bool:
-        if not self._first:
-            return False
-        return self._said.can_reread(
-            one.conversation_id or "", one.message_ids
-        )
-
-    def _plan_rereads(
-        self,
-        records: list[Record],
-        operations: list[TripleOperation],
-        reread: list[Record | TripleOperation],
-    ) -> None:
-        """Store that the conversations of the `reread` statements are to be read again.
-
-        Rereads that an earlier erasure planned and did not finish join them.
-        """
-        if not self._first:
-            return
-        names = {one.conversation_id for one in reread if one.conversation_id}
-        planned: list[Reread] = []
-        for name in sorted(names):
-            kept = {line.id for line in self._said.kept.get(name, ())}
-            facts = {one.id for one in reread}
-            reread_ = build_reread(
-                self._scope, name, records, operations, kept, facts
-            )
-            planned.append(reread_)
-        self.rereads = add_to_plan(self._scope, planned, objects=self._objects)
-
-    def _send_rereads(self) -> None:
-        """Have the planned conversations extracted again."""
-        queue = self._session.queues.ingest
-        for reread in self.rereads:
-            message = replace(reread, token=self._token)
-            send_reread(message, queue=queue, objects=self._objects)
-
-    def _erase_profile_entries(self) -> set[str]:
-        """Erase from users' profiles; return the ids of the forgotten entries."""
-        entries = read_profile_entries(self._scope, objects=self._objects)
-        gone, staying = split(entries, self._barred.bars_entry)
-        reread = [entry for entry in staying if self._must_reread(entry)]
-        if gone or reread:
-            ids = tuple(entry.id for entry in [*gone, *reread])
-            self._send(EraseProfiles(self._scope, ids))
-        return {entry.id for entry in gone}
-
-    def _sweep_payloads(self) -> set[str]:
-        mixed = self._said.mixed if self._first else ()
-        keys = sweep_payloads(
-            self._scope, self._barred, mixed, objects=self._objects
-        )
-        return set(keys)
-
-    def _erase_experience(self) -> set[str]:
-        """Erase episodes, reports and lessons; return their ids.
-
-        A lesson that a person wrote stays without the forgotten evidence.
-        """
-        session = self._session
-        rows = read_rows(self._scope, reader=session.records)
-        plan = plan_unlearning(rows, self._barred)
-        must_prune = self._prune and bool(rows)
-        if not (plan.deleted or plan.rewritten or must_prune):
-            return set()
-        self._bar_rows(row for row in rows if row.id in plan.deleted)
-        # The checkpoint of the last review names lessons; the next review makes its own.
-        self._objects.delete([curation_key(self._scope)])
-        embedder = session.embedder
-        message = EraseRecords(
-            self._scope,
-            Store.EXPERIENCE,
-            ids=tuple(sorted(plan.deleted)),
-            model=embedder.model,
-            remade=_embed(plan.rewritten, embedder),
-            known_by=_last_created(
-                row for row in rows if row.id in plan.deleted
-            ),
-        )
-        self._send(message)
-        return set(plan.deleted) | {record.id for record in plan.rewritten}
-
-    def _bar_rows(self, rows: Iterable[Record]) -> None:
-        """Bar rows that go with others, so that a replay cannot bring them back."""
-        keys = list(row_keys(rows))
-        if keys:
-            tombstones.bar_records(self._scope, keys, objects=self._objects)
-
-    def _erase_messages(self) -> Found:
-        """Erase from the timeline and from the lists of messages taken in.
-
-        It comes last, because the timeline names the days.
-        """
-        found: Found = {"messages": set(), "conversations": set()}
-        for name, doomed in self._said.doomed.items():
-            if not doomed:
-                continue
-            kept = self._said.kept[name]
-            ids = [line.id for line in doomed]
-            self._sweep_conversation(
-                name, ids, [*doomed, *kept], whole=not kept
-            )
-            found["messages"].update(f"{name}/{id_}" for id_ in ids)
-            if not kept:
-                found["conversations"].add(name)
-        return found
-
-    def _sweep_conversation(
-        self,
-        name: str,
-        ids: list[str],
-        said: list[TimelineLine],
-        *,
-        whole: bool,
-    ) -> None:
-        """Take the messages out of the lists of one conversation.
-
-        No session of this process, or of this directory, takes in its messages meanwhile.
-        """
-        group = group_of(self._scope.workspace, self._scope.agent, name)
-        with self._session.queues.hold([group]):
-            sweep_taken_in(
-                self._scope, name, ids, whole=whole, objects=self._objects
-            )
-            sweep_timeline(said, self._barred, objects=self._objects)
-
-    def _send(self, message: EraseMessage) -> None:
-        queue = self._session.queues.write
-        send_erasure(message, self._token, queue=queue, objects=self._objects)
-
-
-def _embed(
-    records: Sequence[Record], embedder: Embedder
-) -> tuple[EmbeddedRecord, ...]:
-    if not records:
-        return ()
-    vectors = embedder.embed([record.content for record in records])
-    pairs = zip(records, vectors, strict=True)
-    return tuple(EmbeddedRecord(record, vector) for record, vector in pairs)
-
-
-def _ids_of(records: Iterable[Record], memory_type: MemoryType) -> set[str]:
-    return {one.id for one in records if one.memory_type is memory_type}
-
-
-def _contents_of(records: Iterable[Record], ids: Set[str]) -> list[str]:
-    return [one.content for one in records if one.id in ids]
-
-
-def _last_created(records: Iterable[Record]) -> datetime | None:
-    """Return when the newest of the records was created."""
-    return max((record.created_at for record in records), default=None)

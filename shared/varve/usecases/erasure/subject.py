@@ -8,11 +8,13 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.erasure import MessageKey, Selector, turn_ids
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
+from varve.domain.notes import Note, note_records
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import Filter
 from varve.domain.summary import KeyFact, key_facts_from_json
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure.conversations import split
+from varve.usecases.erasure.notes import find_notes, texts_of_notes
 from varve.usecases.erasure.statements import (
     Divided,
     find_statements,
@@ -32,8 +34,9 @@ class Subject:
     `lines` are its messages that are still on the timeline, and `others` all other
     messages there. `facts_and_turns` are the records to delete. `records` are the parts
     from which the tombstones' hashes of all that goes are made. `statements` are those
-    that no message of the timeline tells of, divided. `texts` are its words and those
-    derived from them; `kept` are the texts of statements that stay.
+    that no message of the timeline tells of, divided. `notes` are the subject's own.
+    `texts` are its words and those derived from them; `kept` are the texts of statements
+    that stay.
     """
 
     messages: frozenset[MessageKey]
@@ -43,7 +46,14 @@ class Subject:
     facts_and_turns: tuple[Record, ...]
     records: frozenset[tuple[str, ...]]
     statements: Divided
+    notes: tuple[Note, ...]
     texts: tuple[str, ...]
+
+    @property
+    def taken(self) -> tuple[Record, ...]:
+        """The records to delete that hold words as they were said or noted."""
+        noted = chain.from_iterable(map(note_records, self.notes))
+        return (*self.facts_and_turns, *noted)
 
     @property
     def whole(self) -> frozenset[str]:
@@ -96,6 +106,8 @@ def find_subject(session: Session, selector: Selector) -> Subject:
         session, selector, keys, _whole(lines, others), theirs
     )
     hashed.update(divided.own.tombstone_keys())
+    notes = find_notes(scope, selector, objects=session.objects)
+    hashed.update(notes.tombstone_keys())
     return Subject(
         messages=frozenset(keys),
         lines=tuple(lines),
@@ -104,15 +116,18 @@ def find_subject(session: Session, selector: Selector) -> Subject:
             *_fact_texts(kept),
             *_contents(staying),
             *divided.others.texts(),
+            *texts_of_notes(notes.others),
         ),
         facts_and_turns=tuple(taken),
         records=frozenset(hashed),
         statements=divided,
+        notes=notes.own,
         texts=(
             *(line.message.text for line in lines),
             *(record.words for record in taken),
             *_contents(gone),
             *divided.own.texts(),
+            *texts_of_notes(notes.own),
         ),
     )
 

@@ -120,12 +120,23 @@ def judge_rerun(session: Session, request: RerunRequest) -> Rerun:
 
 
 def find_analogous_answers(
-    session: Session, task_type: str, question: str, limit: int
+    session: Session,
+    task_type: str,
+    question: str,
+    limit: int,
+    regime: Mapping[str, Any] | None = None,
 ) -> list[tuple[PriorAnswer, float]]:
-    """Return answers to similar questions across subjects, with their cosines."""
+    """Return answers to similar questions across subjects, with their cosines.
+
+    Those of another regime count half.
+    """
     known = read_answers(session)
     sort, words = session.privacy(task_type), session.privacy(question)
-    return find_analogous(known, sort, words, session.embedder.embed, limit)
+    now = None
+    if regime is not None:
+        now = _filter_regime(session, flat_regime(regime))
+    embed = session.embedder.embed
+    return find_analogous(known, sort, words, embed, limit, now)
 
 
 def evict_answers(

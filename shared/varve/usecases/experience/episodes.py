@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -11,8 +11,10 @@ from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
 from varve.domain.experience.links import links_of_neighbours
 from varve.domain.experience.reading import read_segment, worth_keeping
+from varve.domain.experience.results import as_words
 from varve.domain.experience.rows import Episode, episode_record
 from varve.domain.experience.segments import (
+    NEW_SUBJECT,
     Segment,
     SegmentMessage,
     cut_segments,
@@ -28,18 +30,24 @@ from varve.usecases.session import Session
 from varve.usecases.taken_in import Said
 from varve.usecases.timeline import messages_on, working_day
 
+REGIME_PREFIX = "regime."
+"""The beginning of the names of metadata that state an episode's regime."""
+
 
 def keep_episodes(
-    session: Session, message: IngestMessage, new: Sequence[Said]
+    session: Session,
+    message: IngestMessage,
+    new: Sequence[Said],
+    last_at: datetime | None = None,
 ) -> int:
     """Send the episodes that the new messages begin or continue; count them.
 
     Does nothing unless a message has a state, a signal, an outcome, or words that show
-    an outcome. Earlier messages of these days and of the day before are read from the
-    timeline.
+    an outcome, or a new subject follows a long silence. `last_at` is the time of the
+    message before the new ones. Earlier messages of these days and of the day before are
+    read from the timeline.
     """
     conversation = message.conversation
-    scope = session.scope
     zone = session.zone
     fresh = [
         _heard(
@@ -47,27 +55,68 @@ def keep_episodes(
         )
         for s in new
     ]
-    if not worth_keeping(Segment(tuple(fresh), "")):
+    is_labelled = worth_keeping(Segment(tuple(fresh), ""))
+    if not is_labelled and not _has_long_silence(session, fresh, last_at):
         return 0
     heard = fresh
     if new[0].position > 0:
-        heard = _read_so_far(session, message, new)
-    episodes, grown = _read_episodes(session, message, heard, new)
+        heard = _read_so_far(session, message, new, last_at)
+    judge = _open_judge(session) if is_labelled else None
+    episodes, grown = _read_episodes(session, message, heard, new, judge)
+    if not is_labelled and not _begins_subject(grown, heard):
+        return 0
     records = [
         episode_record(episode, year_of(episode.began, zone))
         for episode in grown
     ]
     send_rows(session, records)
+    if is_labelled:
+        _send_links(session, episodes, grown)
+    return len(grown)
+
+
+def _open_judge(session: Session) -> ModelJudge | None:
+    return ModelJudge(session.llm) if session.llm else None
+
+
+def _begins_subject(
+    grown: Sequence[Episode], heard: Sequence[SegmentMessage]
+) -> bool:
+    """Return whether one user's conversation came to a new subject.
+
+    Where several speak, a silence of one depends on the words of another.
+    """
+    users = {one.user_id for one in heard if one.role == "user"}
+    starts = any(one.why.startswith(NEW_SUBJECT) for one in grown)
+    return starts and len(users) == 1
+
+
+def _send_links(
+    session: Session, episodes: Sequence[Episode], grown: Sequence[Episode]
+) -> None:
+    """Send the links between neighbours of which the later one grew."""
     links: list[TripleOperation] = []
     for before, after in pairwise(episodes):
         if after in grown:
             links += links_of_neighbours(before, after)
     if links:
-        triples = WriteTriples(scope, tuple(links))
+        triples = WriteTriples(session.scope, tuple(links))
         send_triples(
             triples, queue=session.queues.write, objects=session.objects
         )
-    return len(grown)
+
+
+def _has_long_silence(
+    session: Session,
+    fresh: Sequence[SegmentMessage],
+    last_at: datetime | None,
+) -> bool:
+    """Return whether a silence long enough for a new subject precedes a new message."""
+    times = [one.at for one in fresh]
+    if last_at is not None:
+        times = [last_at, *times]
+    limit = session.config.experience.thresholds.subject_gap
+    return any(after - before >= limit for before, after in pairwise(times))
 
 
 def _read_episodes(
@@ -75,11 +124,10 @@ def _read_episodes(
     message: IngestMessage,
     heard: Sequence[SegmentMessage],
     new: Sequence[Said],
+    judge: ModelJudge | None,
 ) -> tuple[list[Episode], list[Episode]]:
     """Return the episodes of a conversation, and those among them that are new or grew."""
     ids = {said.id for said in new}
-    llm = session.llm
-    judge = ModelJudge(llm) if llm else None
     embedded = _embed(heard, session.embedder)
     episodes: list[Episode] = []
     grown: list[Episode] = []
@@ -97,15 +145,23 @@ def _read_episodes(
 
 
 def _read_so_far(
-    session: Session, message: IngestMessage, new: Sequence[Said]
+    session: Session,
+    message: IngestMessage,
+    new: Sequence[Said],
+    last_at: datetime | None,
 ) -> list[SegmentMessage]:
-    """Return the conversation's messages from the day before the new ones on."""
+    """Return the conversation's messages from the day before the new ones on.
+
+    If its last message is older, that message's day is read too.
+    """
     zone = session.zone
     conversation = message.conversation
     id_ = conversation.conversation_id
     first = min(said.at for said in new)
     days = {working_day(said.at, zone) for said in new}
     days.add(working_day(first - timedelta(days=1), zone))
+    if last_at is not None:
+        days.add(working_day(last_at, zone))
     lines: dict[str, dict[str, Any]] = {}
     for day in sorted(days):
         for line in messages_on(
@@ -135,7 +191,17 @@ def _heard(
         signal=message.signal,
         outcome=message.outcome,
         user_id=message.user_id or user_id,
+        regime=_read_regime(message),
     )
+
+
+def _read_regime(message: Message) -> dict[str, str]:
+    """Return the entries of a message's metadata whose names begin with `regime.`."""
+    regime: dict[str, str] = {}
+    for name, value in (message.metadata or {}).items():
+        if name.startswith(REGIME_PREFIX):
+            regime[name.removeprefix(REGIME_PREFIX)] = as_words(value)
+    return regime
 
 
 def _embed(

@@ -3,6 +3,7 @@
 from collections import defaultdict
 
 from varve.domain.experience.answers import answer_from, choose_evicted
+from varve.domain.experience.config import ExperienceConfig
 from varve.domain.experience.forgetting import choose_forgotten
 from varve.domain.experience.history import History
 from varve.domain.experience.research import (
@@ -11,7 +12,6 @@ from varve.domain.experience.research import (
     finding_from,
 )
 from varve.domain.record import MemoryType
-from varve.domain.workspace import ExperienceConfig
 from varve.usecases.experience.rows import delete_rows, read_past
 from varve.usecases.session import Session
 

@@ -2,27 +2,17 @@
 
 from dataclasses import replace
 
+from varve.domain.experience.alike import Embed
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.experience.rows import lesson_from
-from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
-from varve.ports.records import MemoryReader
 from varve.usecases.experience.rows import read_rows
 from varve.usecases.lookup import SharedMemory
 
 
-def read_user_lessons(
-    scope: Scope, user_id: str | None, *, reader: MemoryReader
-) -> list[Lesson]:
-    """Return an agent's lessons; with a user, those that rest on that user's alone."""
-    return derive_lessons(
-        limit_to_user(History(read_rows(scope, reader=reader)), user_id)
-    )
-
-
 def read_granted_lessons(
-    memory: SharedMemory, user_id: str | None
+    memory: SharedMemory, user_id: str | None, embed: Embed
 ) -> list[Lesson]:
     """Return the lessons that another agent shares; their ids begin with its name."""
     if "lesson" not in memory.grant.types or not memory.grant.includes(
@@ -32,7 +22,7 @@ def read_granted_lessons(
     history = limit_to_user(History(read_granted_rows(memory)), user_id)
     return [
         replace(lesson, id=f"{memory.scope.agent}/{lesson.id}")
-        for lesson in derive_lessons(history)
+        for lesson in derive_lessons(history, embed)
     ]
 
 

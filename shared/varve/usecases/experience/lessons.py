@@ -72,7 +72,7 @@ class NewLesson:
 
 def read_lessons(session: Session) -> list[Lesson]:
     """Return every lesson, retired ones too, the most trustworthy first."""
-    return derive_lessons(read_past(session))
+    return derive_lessons(read_past(session), session.embedder.embed)
 
 
 def find_lesson(session: Session, id_: str) -> Lesson:
@@ -139,7 +139,7 @@ def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
     It also writes the lessons generalized so far, so that they outlive their episodes.
     """
     history = read_past(session)
-    known = derive_lessons(history)
+    known = derive_lessons(history, session.embedder.embed)
     report = curation.curate(known, session.now)
     written = {version.id for version in history.lesson_versions}
     kept = curation.unwritten_versions(known, written)
@@ -189,7 +189,7 @@ def reword_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
     history = read_past(session)
     proposed: list[LessonVersion] = []
     refused: list[dict[str, str]] = []
-    for lesson in _generalized(history)[:MAX_REWORDED]:
+    for lesson in _find_generalized(session, history)[:MAX_REWORDED]:
         known = history.by_id
         evidence = [known[id_] for id_ in lesson.supporting if id_ in known]
         try:
@@ -233,10 +233,10 @@ def build_lesson_block(
     return curation.block(offered)
 
 
-def _generalized(history: History) -> list[Lesson]:
+def _find_generalized(session: Session, history: History) -> list[Lesson]:
     return [
         lesson
-        for lesson in derive_lessons(history)
+        for lesson in derive_lessons(history, session.embedder.embed)
         if lesson.active and lesson.versions[-1].origin == GENERALIZED
     ]
 

@@ -29,12 +29,16 @@ from varve.usecases.session import Session
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """A situation to compare with the past; `user_id` limits the past to one user's."""
+    """A situation to compare with the past; `user_id` limits the past to one user's.
+
+    Episodes of another `regime` weigh half.
+    """
 
     situation: str
     state: str | None = None
     user_id: str | None = None
     limit: int = 8
+    regime: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
     session = session.with_config(view.config)
     whole = read_history(session.scope, reader=view.reader)
     history = limit_to_user(whole, request.user_id)
-    lessons = derive_lessons(history)
+    lessons = derive_lessons(history, session.embedder.embed)
     situation = session.privacy(request.situation)
     embedder = session.embedder
     (vector,) = embedder.embed([situation])
@@ -72,6 +76,7 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         words=word_embedding(embedder),
         state=request.state and session.privacy(request.state),
         limit=request.limit,
+        regime=request.regime,
     )
     episodes = [item.id for item in found.items if item.kind == "episode"]
     if not episodes:
@@ -96,7 +101,7 @@ def explain_episode(
         session,
         session.graph.triples(session.scope),
         history,
-        derive_lessons(history),
+        derive_lessons(history, session.embedder.embed),
     )
     steps = links.follow_links(episode.id, triples, depth=depth)
     return steps, links.tell_story(steps, history)

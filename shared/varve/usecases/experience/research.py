@@ -22,7 +22,7 @@ from varve.usecases.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class LogEntry:
     """An entry to add to a log.
 
     Of more than `most` entries the oldest give way; the default is the workspace's.
@@ -46,7 +46,7 @@ def read_log(session: Session, name: str) -> ResearchLog:
     )
 
 
-def add_note(session: Session, note: Note) -> tuple[ResearchFinding, bool]:
+def add_note(session: Session, note: LogEntry) -> tuple[ResearchFinding, bool]:
     """Add an entry unless the log says the same; return the entry and whether it is new.
 
     Raises Rejected: no such component, or no words.

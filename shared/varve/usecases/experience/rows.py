@@ -1,12 +1,13 @@
 """Rows of the experience store: read them, and send them to the writer."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period
 from varve.domain.experience.history import History
 from varve.domain.identity import Scope
+from varve.domain.ledger import LedgerChanges, expiry_key
 from varve.domain.record import EmbeddedRecord, Record, Store
 from varve.messages.write import (
     DeleteRecords,
@@ -35,12 +36,25 @@ def send_rows(session: Session, records: Sequence[Record]) -> None:
         for record, vector in zip(records, vectors, strict=True)
     )
     whole = WriteRecords(
-        session.scope, Store.EXPERIENCE, embedder.model, embedded
+        session.scope,
+        Store.EXPERIENCE,
+        embedder.model,
+        embedded,
+        ledger=_note_forgetting(session),
     )
     for piece in records_in_bounds(whole):
         send_records(
             piece, queue=session.queues.write, objects=session.objects
         )
+
+
+def _note_forgetting(session: Session) -> LedgerChanges:
+    """Return a note that calls the next nightly cleanup, if the workspace forgets."""
+    if not session.config.experience.forgets:
+        return LedgerChanges()
+    tomorrow = session.now + timedelta(days=1)
+    note = expiry_key(tomorrow, session.scope, Grain.YEARLY)
+    return LedgerChanges(expiries=(note,))
 
 
 def delete_rows(session: Session, ids: Sequence[str]) -> None:

@@ -197,7 +197,7 @@ def _find_lived(running: _ExperienceSearch) -> list[Result]:
     history = running.history
     embedder = running.embedder
     text = running.request.text
-    lessons = derive_lessons(history)
+    lessons = derive_lessons(history, embedder.embed)
     (vector,) = embedder.embed([text])
     found = recollect(
         text,

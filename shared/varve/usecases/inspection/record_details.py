@@ -7,6 +7,7 @@ from typing import Any
 
 from varve.domain.calendar import Grain, Period
 from varve.domain.entities import find_spellings
+from varve.domain.errors import Rejected
 from varve.domain.record import MemoryType, Record
 from varve.domain.retention import expires_at
 from varve.domain.search.query import Filter
@@ -46,8 +47,10 @@ class RecordDetails:
 
 
 def read_record_details(session: Session, record_id: str) -> RecordDetails:
-    """Read a record with one level of sources. Raises Rejected: there is none."""
+    """Read a record with one level of sources. Raises Rejected: there is none, or a note's."""
     record = show(session, record_id, depth=1)
+    if record["memoryType"] == MemoryType.NOTE:
+        raise Rejected("id", "is a note's; see varve note show")
     grain = Grain(record["grain"])
     period = Period(grain, record["period"])
     said = record["memoryType"] != MemoryType.SUMMARY

@@ -7,7 +7,7 @@ from typing import Any
 from varve.domain.calendar import iso
 from varve.domain.identity import Scope
 from varve.domain.profile import entry_as_json
-from varve.domain.record import STORES, EmbeddedRecord, StoreName
+from varve.domain.record import GRAINS, EmbeddedRecord, Store, StoreName
 from varve.domain.triple import Triple, operation_as_json
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.encoding import fields_as_json
@@ -19,6 +19,7 @@ from varve.usecases import timeline
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
 from varve.usecases.taken_in import read_taken_in
+from varve.usecases.transfer.notes import NOTES, list_note_lines
 
 FORMAT = "varve-export"
 VERSION = 1
@@ -54,6 +55,8 @@ def export(
     triples = session.graph.triples(scope)
     counts[TRIPLES] = writer.lines(f"{TRIPLES}.jsonl", map(_triple, triples))
     writer.triples(f"{TRIPLES}.parquet", triples)
+    notes = list_note_lines(scope, objects=objects)
+    counts[NOTES] = writer.lines(f"{NOTES}.jsonl", notes)
     rows, models, counts[RECORDS] = _read_rows(session)
     writer.records(f"{RECORDS}.parquet", rows)
     step = StepCounter("records", len(rows), progress)
@@ -86,7 +89,8 @@ def _read_rows(
     rows: list[ExportRow] = []
     models: dict[str, str] = {}
     counts: dict[str, int] = {}
-    for store in STORES:
+    # The records of notes are made from the notes again.
+    for store in (*GRAINS, Store.EXPERIENCE):
         model, embedded = session.store.stores.embedded(session.scope, store)
         if model:
             models[str(store)] = model

@@ -12,6 +12,7 @@ from varve.usecases.transfer.imported import (
     Timeline,
     TimelineLine,
 )
+from varve.usecases.transfer.notes import drop_forgotten_notes
 
 
 def drop_forgotten(
@@ -41,6 +42,7 @@ def drop_forgotten(
         entries=[
             entry for entry in imported.entries if not tombs.bars_entry(entry)
         ],
+        notes=drop_forgotten_notes(imported.notes, tombs),
         timeline=_drop_lines(imported, barred),
         taken_in=_drop_taken_in(imported.taken_in, barred),
     )
@@ -100,6 +102,5 @@ def _find_barred_messages(
 def _count(imported: Imported) -> int:
     records = sum(len(rows) for rows in imported.records.values())
     messages = sum(len(lines) for lines in imported.timeline.values())
-    return (
-        records + messages + len(imported.operations) + len(imported.entries)
-    )
+    others = (imported.operations, imported.entries, imported.notes)
+    return records + messages + sum(map(len, others))

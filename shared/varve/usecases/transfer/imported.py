@@ -15,6 +15,7 @@ from varve.domain.conversation import parse_conversation
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import path_id, reference
+from varve.domain.notes import Note
 from varve.domain.profile import (
     ProfileEntry,
     entry_from_json,
@@ -47,6 +48,7 @@ from varve.usecases.transfer.exporting import (
     TRIPLES,
     VERSION,
 )
+from varve.usecases.transfer.notes import NOTES, parse_note
 
 FILES = (
     *(
@@ -88,6 +90,7 @@ class Imported:
     entries: list[ProfileEntry]
     timeline: Timeline
     taken_in: Mapping[str, TakenInMessages]
+    notes: list[Note]
 
 
 def read_export(reader: ExportReader) -> Imported:
@@ -113,7 +116,15 @@ def read_export(reader: ExportReader) -> Imported:
         entries=list(_parse_lines(reader, PROFILES, _parse_entry)),
         timeline=_read_timeline(reader),
         taken_in=dict(_parse_lines(reader, TAKEN_IN, _parse_taken_in)),
+        notes=_read_notes(reader, manifest["files"]),
     )
+
+
+def _read_notes(reader: ExportReader, files: Mapping[str, Any]) -> list[Note]:
+    """Return the notes; an export of an earlier version has no file of them."""
+    if f"{NOTES}.jsonl" not in files:
+        return []
+    return list(_parse_lines(reader, NOTES, parse_note))
 
 
 def _require(name: str, manifest: Mapping[str, Any], expected: object) -> None:
@@ -268,11 +279,12 @@ def _require_place(store: StoreName, record: Record, period: Period) -> None:
             MemoryType.FACT,
             MemoryType.TURN,
             MemoryType.SUMMARY,
+            MemoryType.NOTE,
         )
     elif store is Grain.WORKING:
         fits = kind in (MemoryType.FACT, MemoryType.TURN)
     else:
-        fits = kind is MemoryType.SUMMARY
+        fits = kind is MemoryType.SUMMARY and store is not Store.NOTES
     if not fits:
         raise Rejected("memoryType", f"is {kind}, which {store} does not hold")
     if kind is not MemoryType.SUMMARY:

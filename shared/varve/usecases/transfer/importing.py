@@ -39,10 +39,11 @@ from varve.usecases.contention import until_uncontended
 from varve.usecases.erasure import tombstones
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
-from varve.usecases.summarize import expiries
+from varve.usecases.summary_records import expiries
 from varve.usecases.taken_in import take_in
 from varve.usecases.transfer.forgotten_import import drop_forgotten
 from varve.usecases.transfer.imported import Imported, read_export
+from varve.usecases.transfer.notes import import_notes
 from varve.usecases.transfer.private_import import ExportFilter
 
 IMPORT_BATCH = 256
@@ -64,6 +65,7 @@ class Counts:
     attributes: int = 0
     messages: int = 0
     taken_in: int = 0
+    notes: int = 0
     forgotten: int = 0
 
     def to_dict(self, scope: Scope) -> dict[str, Any]:
@@ -78,6 +80,7 @@ class Counts:
             "profileEntries": self.attributes,
             "messages": self.messages,
             "takenIn": self.taken_in,
+            "notes": self.notes,
             "forgotten": self.forgotten,
         }
 
@@ -110,6 +113,7 @@ def import_(
     _RecordImport(found, session, counts).send(progress)
     _send_operations(found, session, counts)
     _send_profiles(found, session, counts)
+    counts.notes = import_notes(session, found.notes)
     session.queues.flush()
     for conversation_id, (messages, erased) in found.taken_in.items():
         add = partial(

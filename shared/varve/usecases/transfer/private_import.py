@@ -10,6 +10,7 @@ from varve.domain.record import MemoryType, Record, StoreName
 from varve.domain.triple import TripleOperation
 from varve.usecases.privacy import filter_operation
 from varve.usecases.transfer.imported import Imported, TimelineLine
+from varve.usecases.transfer.notes import filter_note
 
 _KEPT = frozenset({"id", "role", "name", "timestamp", "userId"})
 """Fields of a message that are not filtered."""
@@ -45,6 +46,9 @@ class ExportFilter:
             vectors=vectors,
             operations=self._operations(imported),
             entries=entries,
+            notes=[
+                filter_note(note, self._private) for note in imported.notes
+            ],
             timeline=timeline,
         )
 

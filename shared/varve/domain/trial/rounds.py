@@ -8,7 +8,7 @@ From a text the agent reads which candidate is named last, and which words are c
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 from typing import Annotated, Any, Literal, Protocol
@@ -22,7 +22,7 @@ from varve.domain.experience.words import spoken_words
 from varve.domain.search.lexical import Floats
 from varve.domain.validation import rejected
 
-NAME_WEIGHT = 22.3
+NAME_WEIGHT = 19.2
 """What the likeness of situation and candidate's name adds to the log odds."""
 LEAST = 1e-4
 """The least prior probability of a candidate."""
@@ -183,15 +183,19 @@ def _shares_of(
     }
 
 
+Decide = Callable[[str, Sequence[str], Returned], str]
+"""Returns one of the candidates for a situation and what the memory returned."""
+
+
 def run(
-    scenario: Scenario, memory: TrialMemory, embed: Embed, score: Score
+    scenario: Scenario, memory: TrialMemory, decide: Decide, score: Score
 ) -> list[str]:
     """Play all rounds and return the agent's choices; the memory learns after each."""
     picks: list[str] = []
     known: set[str] = set()
     for number, round_ in enumerate(scenario.rounds):
         returned = memory.recall(Asked(round_.situation, round_.state))
-        picked = decide(round_.situation, scenario.candidates, returned, embed)
+        picked = decide(round_.situation, scenario.candidates, returned)
         right = picked == round_.truth
         seen = round_.truth in known
         score.judged.append(Judged(scenario.name, round_.type, seen, right))
@@ -217,8 +221,8 @@ def _count_shown(score: Score, returned: Returned) -> None:
     score.explicit += sum(shown.explicit for shown in returned.shown)
 
 
-def decide(
-    situation: str, candidates: Sequence[str], returned: Returned, embed: Embed
+def decide_by_rule(
+    embed: Embed, situation: str, candidates: Sequence[str], returned: Returned
 ) -> str:
     """Return the agent's choice by Bayes' rule; the first candidate wins a tie.
 

@@ -10,14 +10,14 @@ from varve.domain.experience.reading import read_segment
 from varve.domain.experience.recall import Recalled, recollect
 from varve.domain.experience.rows import Report, episode_record, report_record
 from varve.domain.experience.segments import SegmentMessage, cut_segments
-from varve.domain.experience.trial import (
+from varve.domain.record import Record
+from varve.domain.trial.rounds import (
     Asked,
     Played,
     Returned,
     Shown,
     precedent_text,
 )
-from varve.domain.record import Record
 
 BEGINNING = datetime(2026, 1, 5, 9, tzinfo=UTC)
 BETWEEN = timedelta(hours=24)
@@ -43,7 +43,7 @@ class ExperienceMemory:
             asked.situation,
             vector,
             history,
-            derive_lessons(history),
+            derive_lessons(history, self._embed),
             self._embed,
             words=self._words,
             state=asked.state,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varve.domain.experience.trial import Judged, Round, Scenario
 from varve.domain.identity import digest
+from varve.domain.trial.rounds import Judged, Round, Scenario
 
 RESAMPLES = 2_000
 _NAMES_EARLIER = re.compile(

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from varve.domain.experience.alike import Embed, cosines
-from varve.domain.experience.trial import (
+from varve.domain.experience.words import content_words
+from varve.domain.search.lexical import idf, weigh_counts
+from varve.domain.trial.rounds import (
     Asked,
     Played,
     Returned,
     Shown,
     precedent_text,
 )
-from varve.domain.experience.words import content_words
-from varve.domain.search.lexical import idf, weigh_counts
 
 
 class NoMemory:

@@ -1,0 +1,131 @@
+"""English: what its sentences say of a change of state, as a table. Read `rule.py` for what a row is."""
+
+from varve.domain.language.statements import Lean
+from varve.domain.rules.english_words import (
+    DATES,
+    EVER,
+    I_AM,
+    I_HAVE,
+    WE,
+)
+from varve.domain.rules.rule import Row, ends, sets
+
+_HAVE = "(?:'ve| have|)"
+_ANY_MORE = "(?: any more| anymore| any longer)"
+_WHEN = r"(?:{end}|(?:,? {date}| this morning| today| for good)(?=$|[,;.]| and | but | to ))"
+_OFF = "(?:let go|laid off|fired|made redundant)"
+_ENDED = "(?:broke up|split up|broken up|separated)"
+_FIXED = "(?:fixed|repaired|mended|sorted out|replaced)"
+_CANCELLED = "(?:cancell?ed|called off)"
+_STAY = rf"(?: (?:for [\w ]{{1,20}}|{DATES.pattern}))?"
+_BACK = (
+    "(?:but|and) (?:(?:I|we|then|later|now|have|soon|'ve|'m|'re|am|are|already|) ?){0,3}"
+    "(?:came|moved|went|come|gone|returned|)(?: straight|) ?back"
+)
+_GOT = "(?:'s| is| has| was| got| has been| have been|'s been| had)"
+_NO_JOB = (ends("works_at"), ends("works_as"))
+
+
+def _repair(whose: str, named: str) -> tuple[Row, ...]:
+    """Return the rows of a thing that is mended, works again or is lost."""
+    thing = f"{whose} {{device}}(?: (?:in|at|of) (?:my|our|the) [\\w-]+)?"
+    return (
+        Row(rf"{thing}(?:'s| is) (?:all |finally |now |already |)(?P<state>{_FIXED}){_WHEN}",
+            named + " is {state}", (), 0.5, 0.8, Lean.PAST),
+        Row(rf"{thing}(?:'s been| has been| has finally been| got| was|'s finally been)"
+            rf" (?P<state>{_FIXED}){_WHEN}",
+            named + " has been {state}", (), 0.5, 0.85, Lean.PAST),
+        Row(rf"{thing}(?:'s| is) (?:finally |now |)(?P<state>working again|back (?:up|online))",
+            named + " is {state}", (), 0.5, 0.8),
+        Row(rf"{thing} (?:now |finally |)works again", named + " works again", (), 0.5, 0.8),
+    )  # fmt: skip
+
+
+ROWS = (
+    # Work
+    Row(rf"I{_HAVE} {EVER}(?:quit|left|resigned from){_HAVE} {{company}}(?: {{date}})?,?"
+        rf" (?:and|to|for)(?: (?:then |just |now |have |)(?:joined|join|started (?:at|with)|start at"
+        r"|work (?:at|for)|working (?:at|for)))? {company2}",
+        "{who} left {company} and joined {company2}",
+        (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
+    Row(rf"I{_HAVE} {EVER}quit {{company}}{_WHEN}",
+        "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
+    Row(rf"I{_HAVE} {EVER}(?:quit|resigned|stepped down){_WHEN}",
+        "{who} left their job", _NO_JOB, 0.8, 0.75, Lean.PAST),
+    Row(rf"(?:I{_HAVE} {EVER}(?:was|got|been|lost my job and was) {_OFF}|they {_OFF} me"
+        rf"|I{_HAVE} {EVER}lost my job){_WHEN}",
+        "{who} lost their job", _NO_JOB, 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:I{_HAVE} {EVER}retired|{I_AM} retired){_WHEN}",
+        "{who} is retired", _NO_JOB, 0.8, 0.85, Lean.PAST),
+    Row(rf"I{_HAVE} {EVER}(?:handed in my (?:notice|resignation)|gave (?:my |)notice)(?: (?:at|to)"
+        r" {company})?",
+        "{who} gave notice{at_company}", (), 0.7, 0.85, Lean.PAST),
+    Row(rf"{I_HAVE} (?:been (?:with|at)|worked (?:at|for|with)) {{company}} since",
+        "{who} works at {company}", sets("works_at", "{company}"), 0.8, 0.85),
+    Row(rf"{I_HAVE} been (?:an? |the |working as an? ){{job}}(?: (?:at|for) {{company}})? since",
+        "{who} works as {a_job}{at_company}",
+        (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.7, 0.85),
+    Row(rf"I{_HAVE} {EVER}(?:dropped out of|graduated from) (?:the )?{{company}}",
+        "{who} no longer studies at {company}", ends("studies_at", "{company}"), 0.7, 0.85, Lean.PAST),
+    # Where
+    Row(rf"{WE}{_HAVE} {EVER}(?:moved|relocated|went to live) (?:to|in) {{place}}{_STAY},? {_BACK}"
+        r"(?: home|) (?:to|in) {place2}",
+        "{who} came back from {place} to {place2} and lives there",
+        (ends("lives_in", "{place}"), sets("lives_in", "{place2}")), 0.8, 0.85),
+    Row(rf"{WE}{_HAVE} {EVER}(?:moved|relocated|went to live) (?:to|in) {{place}}{_STAY},? {_BACK}"
+        r"(?: home| again| already)?{end}",
+        "{who} came back from {place}", ends("lives_in", "{place}"), 0.7, 0.8),
+    Row(rf"I{_HAVE} {EVER}left {{place2}} and (?:moved|relocated) to {{place}}",
+        "{who} moved from {place2} to {place} and lives there",
+        sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.85, Lean.PAST),
+    Row(r"(?:I'm|I am|we're|we are) back (?:living )?in {place} (?:for good|to stay|permanently)",
+        "{who} lives in {place} again", sets("lives_in", "{place}"), 0.8, 0.85),
+    Row(r"(?:I've|I have|we've|we have) (?:been (?:living |based )?in|lived in) {place} since",
+        "{who} lives in {place}", sets("lives_in", "{place}"), 0.8, 0.85),
+    # Diet, pets
+    Row(rf"(?:{I_AM} (?:no longer (?:a )?{{diet}}|not (?:a )?{{diet2}}{_ANY_MORE})"
+        rf"|I{_HAVE} (?:stopped being|gave up being) (?:a )?{{diet3}})",
+        "{who} is no longer {diet}{diet2}{diet3}", ends("diet", "{diet}{diet2}{diet3}"), 0.8, 0.85),
+    Row(rf"{WE} (?:(?:don't|do not) have (?:a|the|our|my) {{pet}}{_ANY_MORE}|no longer have (?:a|the|our"
+        r"|my) {pet2})",
+        "{who} no longer has a {pet}{pet2}", ends("has_pet"), 0.7, 0.8),
+    # Family
+    Row(rf"(?:my (?:boyfriend|girlfriend|partner|fianc[eé]e?) and I|we)(?:'ve| have|) {EVER}{_ENDED}"
+        rf"{_WHEN}",
+        "{who} and their partner broke up", ends("has_partner"), 0.8, 0.85, Lean.PAST),
+    Row(rf"I{_HAVE} {EVER}(?:broke up|split up|broken up) with my (?:boyfriend|girlfriend|partner"
+        rf"|fianc[eé]e?){_WHEN}",
+        "{who} and their partner broke up", ends("has_partner"), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:I{_HAVE} {EVER}(?:broke up|split up|broken up) with {{name}}"
+        rf"|{{name2}} and I{_HAVE} {EVER}{_ENDED}){_WHEN}",
+        "{who} and {name}{name2} broke up", ends("has_partner", "{name}{name2}"), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:{I_AM} (?:now |recently |)divorced|(?:I|we|my (?:wife|husband) and I){_HAVE} {EVER}"
+        rf"(?:got |gotten |)divorced){_WHEN}",
+        "{who} is divorced", ends("married_to"), 0.8, 0.85, Lean.PAST),
+    Row(rf"{I_AM} (?:now |)single(?: again| now|)(?=$|[,;.])",
+        "{who} is single", (ends("has_partner"), ends("married_to")), 0.7, 0.8),
+    Row(rf"(?:we're|we are) (?:no longer|not) together(?:{_ANY_MORE}|(?=$|[,;.]))",
+        "{who} and their partner broke up", ends("has_partner"), 0.7, 0.75),
+    Row(rf"(?:I{_HAVE}|{I_AM}) {EVER}(?:got |)engaged to {{name}}",
+        "{who} is engaged to {name}", sets("has_partner", "{name}"), 0.7, 0.85),
+    Row(rf"I{_HAVE} {EVER}(?:married|got married to) {{name}}",
+        "{who} married {name}", sets("married_to", "{name}"), 0.7, 0.85, Lean.PAST),
+    Row(rf"{WE}{_HAVE} {EVER}got married {{date}}",
+        "{who} got married", (), 0.7, 0.85, Lean.PAST),
+    # Things cancelled, broken and mended
+    Row(rf"{WE}{_HAVE} {EVER}{_CANCELLED} (?:my|our|the) {{booked}}{{end}}",
+        "{who} cancelled their {booked}", (), 0.6, 0.85, Lean.PAST),
+    Row(rf"(?:my|our) {{booked}}{_GOT}(?: now| been| just|){{0,2}} {_CANCELLED}",
+        "{whose} {booked} was cancelled", (), 0.6, 0.85),
+    Row(rf"the {{event}}{_GOT}(?: now| been| just|){{0,2}} {_CANCELLED}",
+        "The {event} was cancelled", (), 0.6, 0.8),
+    Row(rf"(?:they|the [\w-]+)(?:'ve| have| has|) (?:just |){_CANCELLED} (?:my|our) {{booked}}{{end}}",
+        "{whose} {booked} was cancelled", (), 0.6, 0.85),
+    *_repair("(?:my|our)", "{whose} {device}"),
+    *_repair("the", "The {device}"),
+    Row(r"(?:my|our) {device}(?P<state>(?:'s| is) (?:broken|leaking|out of order|not working|dead)| broke"
+        r"(?: down)?| (?:has |)(?:stopped working|broken down)| won't (?:start|turn on)| (?:doesn't|does not)"
+        r" (?:work|start|turn on)){end}",
+        "{whose} {device}{state}", (), 0.5, 0.8),
+)  # fmt: skip
+"""The rows for changes of state; they come before those of states."""

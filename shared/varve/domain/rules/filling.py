@@ -1,0 +1,58 @@
+"""The values of a rule's match: those that contradict the rule, and the changes they fill in."""
+
+from collections.abc import Mapping
+from datetime import date
+
+from varve.domain.language.dates import Span
+from varve.domain.language.statements import Lean
+from varve.domain.names import normalized
+from varve.domain.rules.rule import Change, Values
+from varve.domain.rules.values import listed
+from varve.domain.triple import SINGLE_VALUED, Op
+
+LISTS = {"{things}", "{languages}", "{languages_english}"}
+_OWN_NAME = ("name", "full_name", "two_names", "person")
+
+
+class TemplateParts(dict[str, str]):
+    """The values for a template; a missing one is empty."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def lacks_day(parts: Values, when: Span | None) -> bool:
+    """Return whether a date or a birthday of the clause has no day."""
+    if "date" in parts and when is None:
+        return True
+    return "birthdate" in parts and "birthday" not in parts
+
+
+def names_speaker(parts: Values, who: str) -> bool:
+    """Return whether a name in the clause is the speaker's known name."""
+    names = {normalized(parts.get(slot, "")) for slot in _OWN_NAME}
+    return normalized(who) in names
+
+
+def contradicts(when: Span, lean: Lean, said: date) -> bool:
+    """Return whether the time contradicts the tense: then the clause means something else."""
+    if lean is Lean.PAST:
+        return when.first > said
+    return when.last < said
+
+
+def fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
+    """Return the change with its templates filled in, one for each member of a list."""
+    whole = change.object.format_map(parts)
+    if change.object and not whole:
+        return []
+    members = listed(whole) if change.object in LISTS else [whole]
+    predicate = change.predicate.format_map(parts)
+    op = change.op
+    if op is Op.ADD and predicate in SINGLE_VALUED:
+        op = Op.UPDATE
+    subject = change.subject.format_map(parts)
+    replaces = change.replaces.format_map(parts)
+    return [
+        Change(op, predicate, value, subject, replaces) for value in members
+    ]

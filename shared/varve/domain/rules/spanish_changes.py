@@ -1,0 +1,87 @@
+"""Spanish: what its sentences say of a change of state, as a table. Read `rule.py` for what a row is."""
+
+from varve.domain.language.statements import Lean
+from varve.domain.rules.rule import Row, ends, sets
+from varve.domain.rules.spanish_words import DATES
+
+_WHEN = r"(?:{end}|,? {date}(?=$|[,;.]| y | pero ))"
+_MOVED = "(?:ya |recién )?(?:me he mudado|me mudé|nos hemos mudado|nos mudamos|me fui a vivir)"
+_BACK = "(?:he vuelto|hemos vuelto|volví|volvimos|regresé|regresamos|he regresado|hemos regresado)"
+_LEFT = "(?:dejé|he dejado|renuncié a|he renunciado a|me fui de|me he ido de)"
+_NO_JOB = (ends("works_at"), ends("works_as"))
+_MENDED = "(?:arreglad|reparad|solucionad)[oa]"
+
+
+def _repair(whose: str, named: str) -> tuple[Row, ...]:
+    """Return the rows of a thing that is mended or works again."""
+    thing = f"{whose} {{device}}(?: de (?:la|el|mi) \\w+)?"
+    return (
+        Row(rf"{thing} (?:por fin |)(?P<state>(?:ya está|está ya|está por fin) {_MENDED})",
+            named + " {state}", (), 0.5, 0.85),
+        Row(rf"{thing} (?P<state>(?:ya |)(?:vuelve a funcionar|funciona (?:otra vez|de nuevo)))",
+            named + " {state}", (), 0.5, 0.85),
+        Row(rf"(?:ya |)(?:han|hemos|he) (?:arreglado|reparado) {thing}{{end}}",
+            named + " ya funciona", (), 0.5, 0.8),
+    )  # fmt: skip
+
+
+ROWS = (
+    # Work
+    Row(rf"{_LEFT} {{company}}(?: {{date}})?,? (?:y|para|por)(?: (?:ahora |luego |)(?:entré|entrar|empecé"
+        r"|empezar|he entrado|he empezado|trabajo|estoy)(?: a trabajar)? (?:en|para))? {company2}",
+        "{who} dejó {company} y trabaja en {company2}",
+        (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
+    Row(rf"me (?:fui|he ido) de {{company}}{_WHEN}",
+        "{who} dejó {company}", ends("works_at", "{company}"), 0.7, 0.7, Lean.PAST),
+    Row(rf"(?:renuncié|he renunciado|dimití|he dimitido){_WHEN}",
+        "{who} dejó su trabajo", _NO_JOB, 0.8, 0.8, Lean.PAST),
+    Row(rf"me (?:despidieron|han despedido|echaron|han echado)(?: del trabajo)?{_WHEN}",
+        "{who} perdió su trabajo", _NO_JOB, 0.8, 0.8, Lean.PAST),
+    Row(rf"(?:me (?:jubilé|he jubilado)|estoy jubilad[oa]){_WHEN}",
+        "{who} ya no trabaja: jubilación", _NO_JOB, 0.8, 0.85, Lean.PAST),
+    Row("llevo trabajando (?:en|para) {company} desde",
+        "{who} trabaja en {company}", sets("works_at", "{company}"), 0.8, 0.85),
+    # Where
+    Row(rf"{_MOVED} (?:a|en) {{place}}(?: {DATES.pattern})?,? (?:pero|y) (?:ya |luego |después |)"
+        rf"(?:me |nos |){_BACK}(?: a vivir)? (?:a|en) {{place2}}",
+        "{who} volvió de {place} a {place2} y vive allí",
+        (ends("lives_in", "{place}"), sets("lives_in", "{place2}")), 0.8, 0.85),
+    Row(rf"{_MOVED} (?:a|en) {{place}}(?: {DATES.pattern})?,? (?:pero|y) (?:ya |luego |después |)"
+        rf"(?:me |nos |){_BACK}(?: a casa)?{{end}}",
+        "{who} volvió de {place}", ends("lives_in", "{place}"), 0.7, 0.8),
+    Row(rf"{_BACK} a vivir (?:a|en) {{place}}",
+        "{who} vive de nuevo en {place}", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
+    Row("llev(?:o|amos) viviendo en {place} desde",
+        "{who} vive en {place}", sets("lives_in", "{place}"), 0.8, 0.85),
+    # Diet
+    Row("(?:ya no soy|dejé de ser|he dejado de ser) {diet}",
+        "{who} ya no es {diet}", ends("diet", "{diet}"), 0.8, 0.85),
+    # Family
+    Row(rf"(?:mi (?:novi[oa]|pareja) y yo |)(?:lo hemos dejado|hemos roto|rompimos|nos separamos|nos hemos"
+        rf" separado){_WHEN}",
+        "{who} y su pareja ya no están juntos", ends("has_partner"), 0.8, 0.8, Lean.PAST),
+    Row(rf"(?:rompí|he roto|lo he dejado|lo dejé) con (?:mi (?:novi[oa]|pareja)){_WHEN}",
+        "{who} y su pareja ya no están juntos", ends("has_partner"), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:(?:rompí|he roto|lo he dejado|lo dejé) con {{name}}|{{name2}} y yo (?:lo hemos dejado|hemos"
+        rf" roto|rompimos|lo dejamos)){_WHEN}",
+        "{who} y {name}{name2} ya no están juntos",
+        ends("has_partner", "{name}{name2}"), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:me divorcié|me he divorciado|nos divorciamos|nos hemos divorciado|estoy divorciad[oa])"
+        rf"{_WHEN}",
+        "{who} se divorció", ends("married_to"), 0.8, 0.85, Lean.PAST),
+    # Things cancelled, broken and mended
+    Row("{i_cancelled} (?:mi|la|el|nuestr[oa]) {booked}{end}",
+        "{who} {did} {the_booked}", (), 0.6, 0.85, Lean.PAST),
+    Row("(?P<did>han cancelado|cancelaron|han anulado|anularon) (?:mi|nuestr[oa]) {booked}{end}",
+        "A {who} le {did} {the_booked}", (), 0.6, 0.85, Lean.PAST),
+    Row("(?:me (?P<did>han cancelado|cancelaron|anularon)) (?:mi|el|la) {booked}{end}",
+        "A {who} le {did} {the_booked}", (), 0.6, 0.85, Lean.PAST),
+    Row("se (?:me |nos |)(?P<did>canceló|ha cancelado|anuló) (?:mi|nuestr[oa]|el|la) {booked}{end}",
+        "A {who} se le {did} {the_booked}", (), 0.6, 0.85, Lean.PAST),
+    *_repair("(?:mi|nuestr[oa])", "{the_device} de {who}"),
+    *_repair("(?:el|la)", "{the_device}"),
+    Row(r"(?:mi|nuestr[oa]) {device} (?P<state>está (?:rot|averiad|estropead)[oa]|no (?:funciona|arranca"
+        r"|enciende)|se (?:rompió|averió|estropeó)|se ha (?:roto|averiado|estropeado)){end}",
+        "{the_device} de {who} {state}", (), 0.5, 0.8),
+)  # fmt: skip
+"""The rows for changes of state; they come before those of states."""

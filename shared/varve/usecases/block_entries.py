@@ -1,0 +1,91 @@
+"""What memory holds, as entries of the context block."""
+
+from collections.abc import Collection, Iterable, Sequence
+from zoneinfo import ZoneInfo
+
+from varve.domain.block import MAX_BLOCK_ENTRY_CHARACTERS, Entry, EntryType
+from varve.domain.calendar import day_of
+from varve.domain.mention import in_words
+from varve.domain.record import MemoryType
+from varve.domain.relevance import word_shares
+from varve.domain.search.answer import Result
+from varve.domain.search.supersession import (
+    EndedStatement,
+    held_until,
+)
+from varve.domain.text import passages
+from varve.domain.triple import Triple
+from varve.usecases.origins import triple_entry_id
+
+MAX_PASSAGES = 40
+"""The most passages of the prompt's documents."""
+
+
+def is_stated(triple: Triple, stated: Collection[tuple[str, str]]) -> bool:
+    """Return whether a (message, value) pair states the triple's object."""
+    for operation in triple.evidence:
+        value = operation.object.casefold()
+        if any(
+            (message, value) in stated for message in operation.message_ids
+        ):
+            return True
+    return False
+
+
+def triple_entry(triple: Triple, zone: ZoneInfo) -> Entry:
+    return Entry(
+        triple_entry_id(triple),
+        day_of(triple.valid_at, zone),
+        in_words(triple),
+    )
+
+
+def result_entry(
+    result: Result,
+    prompt: str,
+    ended: Sequence[EndedStatement],
+    zone: ZoneInfo,
+) -> Entry:
+    """Return a record as an entry.
+
+    A summary is dated by its period; a fact that has ended says until when it held.
+    """
+    is_summary = result.memory_type == EntryType.SUMMARY
+    date = result.period if is_summary else result.date
+    words = _excerpt(result.content, prompt)
+    if result.memory_type == MemoryType.FACT:
+        messages = {(result.conversation_id, id_) for id_ in result.source_ids}
+        until = held_until(messages, result.content, ended)
+        if until is not None:
+            words += f" (held until {day_of(until, zone)})"
+    return Entry(result.id, date, words)
+
+
+def _excerpt(text: str, prompt: str) -> str:
+    """Return the text, or of a long one the passage with most of the prompt's words."""
+    pieces = list(passages(text, MAX_BLOCK_ENTRY_CHARACTERS))
+    if len(pieces) < 2:
+        return text
+    shares = word_shares(prompt, pieces)
+    best = max(range(len(pieces)), key=lambda index: (shares[index], -index))
+    start = "… " if best > 0 else ""
+    end = " …" if best + 1 < len(pieces) else ""
+    return f"{start}{pieces[best]}{end}"
+
+
+def select_passages(
+    documents: Iterable[str], prompt: str, today: str
+) -> list[Entry]:
+    """Return the documents' passages with most of the prompt's words.
+
+    Their ids are `document-2.1` for the first passage of the second document.
+    """
+    pieces: list[Entry] = []
+    for number, document in enumerate(documents, start=1):
+        parts = passages(document, MAX_BLOCK_ENTRY_CHARACTERS)
+        for part, passage in enumerate(parts, start=1):
+            id_ = f"{EntryType.DOCUMENT}-{number}.{part}"
+            pieces.append(Entry(id_, today, passage))
+    shares = word_shares(prompt, [piece.text for piece in pieces])
+    order = sorted(range(len(pieces)), key=lambda index: -shares[index])
+    return [pieces[index] for index in order[:MAX_PASSAGES]]

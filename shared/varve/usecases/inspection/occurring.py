@@ -1,0 +1,84 @@
+"""Who and what occurs in a memory, as `people` and `topics` of a search may name them."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from varve.domain.language.tokens import fold
+from varve.domain.names import normalized
+from varve.domain.record import MemoryType, Record
+from varve.domain.statements.paired import is_person
+from varve.domain.triple import Triple
+from varve.usecases.erasure.subject import read_summaries, read_working
+from varve.usecases.session import Session
+
+MAX_LISTED = 100
+_KIN = "has_"
+_NO_KIN = frozenset({"has_pet"})
+_TO_PERSONS = frozenset({"married_to", "reports_to"})
+
+Occurrence = dict[str, str | int]
+"""A name or topic, and how many records have it."""
+
+
+def list_people(session: Session) -> list[Occurrence]:
+    """Return who speaks or is told of, by the number of facts and turns that name them.
+
+    Names come from speakers, summaries and the graph. Raises Retryable.
+    """
+    told = list(read_working(session.scope, session.records))
+    names = _find_names(
+        told, session.graph.triples(session.scope), _read_summaries(session)
+    )
+    texts = [fold(one.content) for one in told]
+    counts: Counter[str] = Counter()
+    for name in names.values():
+        folded = fold(name)
+        counts[name] = sum(folded in text for text in texts)
+    return _list("name", counts)
+
+
+def list_topics(session: Session) -> list[Occurrence]:
+    """Return the topics of the summaries, by the number of summaries. Raises Retryable."""
+    counts: Counter[str] = Counter()
+    for summary in _read_summaries(session):
+        counts.update(dict.fromkeys(summary.topics, 1))
+    return _list("topic", counts)
+
+
+def _read_summaries(session: Session) -> list[Record]:
+    reader = session.records.at(session.scope)
+    return [one for _, one in read_summaries(session.scope, reader)]
+
+
+def _find_names(
+    told: Iterable[Record],
+    triples: Iterable[Triple],
+    summaries: Iterable[Record],
+) -> dict[str, str]:
+    """Return the names of persons by their normalized form."""
+    found: list[str] = []
+    for record in told:
+        is_turn = record.memory_type is MemoryType.TURN
+        if is_turn and record.about and is_person(record.about):
+            found.append(record.about)
+    for triple in triples:
+        if _leads_to_person(triple.label):
+            found.append(triple.evidence[0].object)
+    for summary in summaries:
+        found += summary.people
+    names: dict[str, str] = {}
+    for name in found:
+        names.setdefault(normalized(name), name)
+    return names
+
+
+def _leads_to_person(label: str) -> bool:
+    is_kin = label.startswith(_KIN) and label not in _NO_KIN
+    return is_kin or label in _TO_PERSONS
+
+
+def _list(kind: str, counts: Counter[str]) -> list[Occurrence]:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [
+        {kind: name, "records": count} for name, count in ordered[:MAX_LISTED]
+    ]

@@ -1,0 +1,119 @@
+"""Summaries as records: their text, key facts and dates."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from varve.domain import retention
+from varve.domain.calendar import Grain, Period, day_of
+from varve.domain.identity import Scope
+from varve.domain.language.tokens import fold
+from varve.domain.ledger import (
+    expiry_key,
+)
+from varve.domain.record import MemoryType, Record, as_span
+from varve.domain.summary import (
+    BUDGET_TOKENS,
+    KEY_FACTS_HEADING,
+    KeyFact,
+    Summary,
+    key_facts_as_json,
+)
+from varve.domain.text import estimated_tokens
+from varve.domain.workspace import WorkspaceConfig
+from varve.usecases.period_sources import (
+    PeriodSources,
+)
+from varve.usecases.timeline import timeline_expiry_notes
+
+SUMMARY_IMPORTANCE = 0.6
+KEY_FACTS_SHARE = 0.5
+NO_WORDS = "(no words)"
+"""Content of a summary without words: models embed no blank text."""
+
+
+def leave_out_told(facts: Sequence[KeyFact], text: str) -> list[KeyFact]:
+    """Return the facts whose words the summary's text does not have already."""
+    above = _plain_words(text)
+    return [one for one in facts if _plain_words(one.content) not in above]
+
+
+def _plain_words(text: str) -> str:
+    """Return the folded words between spaces, so that whole words are compared."""
+    words = re.findall(r"[^\W_]+", fold(text))
+    return f" {' '.join(words)} "
+
+
+def summary_record(
+    period: Period,
+    gathered: PeriodSources,
+    summary: Summary,
+    facts: str,
+    now: datetime,
+    config: WorkspaceConfig,
+) -> Record:
+    sources = gathered.fingerprints()
+    start, end = period.start(config.zone), period.end(config.zone)
+    users = {source.user_id for source in gathered.with_priors()}
+    # Not before the summary it replaces, even if the clock went back.
+    earlier = [prior.created_at for prior in gathered.priors]
+    created_at = max([now, *earlier])
+    return Record(
+        id=gathered.id,
+        memory_type=MemoryType.SUMMARY,
+        content=summary.text + facts or NO_WORDS,
+        period=period.label,
+        # The middle: a window that has most of the period has the summary too.
+        event_time=start + (end - start) / 2,
+        created_at=created_at,
+        source_ids=tuple(sources),
+        user_id=users.pop() if len(users) == 1 else None,
+        about=as_span(*gathered.days),
+        importance=SUMMARY_IMPORTANCE,
+        people=summary.people,
+        topics=summary.topics,
+        open_questions=summary.open_questions,
+        source_fingerprints=tuple(sources.values()),
+        key_facts=key_facts_as_json(gathered.key_facts),
+    )
+
+
+def fact_lines(
+    facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig
+) -> str:
+    """Return the key facts as dated lines, as many as fit their share of the budget."""
+    left = KEY_FACTS_SHARE * BUDGET_TOKENS[grain] - estimated_tokens(
+        KEY_FACTS_HEADING
+    )
+    lines: list[tuple[KeyFact, str]] = []
+    for fact in sorted(
+        facts, key=lambda f: (-f.importance, f.event_time, f.id)
+    ):
+        line = f"- {day_of(fact.event_time, config.zone)}: {fact.content}"
+        cost = estimated_tokens(line + "\n")
+        if cost <= left:
+            left -= cost
+            lines.append((fact, line))
+    lines.sort(key=lambda pair: (pair[0].event_time, pair[0].id))
+    if not lines:
+        return ""
+    return KEY_FACTS_HEADING + "\n".join(line for _, line in lines)
+
+
+def expiries(
+    scope: Scope, period: Period, config: WorkspaceConfig
+) -> tuple[str, ...]:
+    """Return the ledger's notes of when cleanup must look at a summarized period.
+
+    They are the expiry of the summary, of its first child, which may have waited for
+    the summary, and of a day's messages. Each cleanup notes when the next is due.
+    """
+    notes: list[str] = []
+    for one in (period, period.children()[0]):
+        expires = retention.expires_at(
+            one, config.limit(one.grain), config.zone
+        )
+        notes.append(expiry_key(expires, scope, one.grain))
+    if period.grain is Grain.DAILY:
+        notes += timeline_expiry_notes(period.label, scope, config)
+    return tuple(notes)

@@ -1,0 +1,133 @@
+"""What a person is asked to look at, and what a user asked to forget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_told_last import NOW, search, talk
+from varve import Memory
+from varve.cli.main import main
+from varve.domain.errors import Rejected
+
+PHONE = "+351 912 345 678"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory.open(tmp_path / "memory", now=NOW)
+
+
+FILLING = [
+    f"the {thing} is on the {place} today"
+    for thing in ("cat", "kettle", "parcel", "paint", "bag", "drill")
+    for place in ("table", "roof", "stairs", "shelf")
+]
+
+
+def test_5_review_lists_what_a_later_statement_contradicts_oldest_first(
+    memory: Memory,
+) -> None:
+    memory.ingest(
+        [
+            talk(1, "I live in Lisbon."),
+            talk(3, *FILLING),
+            talk(9, "I've lived in Porto since 2019."),
+        ]
+    )
+    found = memory.review(days=30)
+    home = found.statements[0]
+    assert home.content == "u-1: I live in Lisbon."
+    assert "Porto" in home.contradicted_by.content
+    days = [one.confirmed_at for one in found.statements]
+    assert days == sorted(days)
+    assert not memory.review(days=30, user_id="u-2").statements
+    first = memory.review(days=30, most=1)
+    assert first.statements == found.statements[:1]
+
+
+def test_review_leaves_out_what_was_said_or_confirmed_lately(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "I live in Lisbon."))
+    assert memory.review(days=365).statements == ()
+    with pytest.raises(Rejected, match="days"):
+        memory.review(days=-1)
+
+
+def test_12_forget_my_phone_number_hides_it_at_once_and_is_proposed(
+    memory: Memory, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    memory.ingest(
+        talk(1, f"My phone number is {PHONE}.", f"> Noted: {PHONE}.")
+    )
+    memory.ingest(talk(2, "I live in Lisbon."))
+    assert any(PHONE in one.content for one in search(memory, "phone number"))
+    memory.ingest(talk(3, "Please forget my phone number."))
+    for question in ("phone number", "What is my phone number?", None):
+        results = memory.search(question, include_superseded=True).results
+        assert results
+        assert not any(PHONE in one.content for one in results)
+    block = memory.context("What is my phone number?", user_id="u-1")
+    assert PHONE not in str(block)
+    [proposal] = memory.review().proposals
+    told = [one["content"] for one in proposal["statements"]]
+    assert len(told) == 2
+    assert all(PHONE in content for content in told)
+    assert memory.review().proposals == (proposal,)
+    store = ["--store", str(tmp_path / "memory"), "--now", NOW.isoformat()]
+    assert main(["review", *store]) == 0
+    assert "varve forget --proposal 1" in capsys.readouterr().out
+    memory.forget(proposal=proposal["proposal"])
+    assert memory.review().proposals == ()
+
+
+def test_what_is_said_again_after_the_request_is_shown(memory: Memory) -> None:
+    memory.ingest(talk(1, f"My phone number is {PHONE}."))
+    memory.ingest(talk(2, "Please forget my phone number."))
+    memory.ingest(talk(3, "My phone number is +351 999 888 777."))
+    told = [one.content for one in search(memory, "phone number")]
+    assert any("999" in content for content in told)
+    assert not any(PHONE in content for content in told)
+
+
+def test_an_echo_of_the_same_instant_as_the_request_is_hidden(
+    memory: Memory,
+) -> None:
+    told = talk(1, f"My phone number is {PHONE}.")
+    for role, text in [
+        ("assistant", f"Noted: {PHONE}."),
+        ("user", "Please forget my phone number."),
+    ]:
+        told["messages"].append({"role": role, "content": text})
+    memory.ingest(told)
+    results = search(memory, "phone number")
+    assert results
+    assert not any(PHONE in one.content for one in results)
+
+
+def test_another_users_number_stays(memory: Memory) -> None:
+    memory.ingest(talk(1, f"My phone number is {PHONE}.", user="u-2"))
+    memory.ingest(talk(2, f"My phone number is {PHONE}."))
+    memory.ingest(talk(3, "Please forget my phone number."))
+    told = search(memory, "phone number", user_id="u-2")
+    assert any(PHONE in one.content for one in told)
+
+
+def test_11_status_tells_who_and_what_occurs(
+    memory: Memory, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    memory.ingest(
+        talk(1, "My sister Ana repaired the kiln.", "> Good for Ana.")
+    )
+    memory.ingest(talk(2, "The kiln needs a new valve, says Ana."))
+    memory.summarize()
+    told = memory.status(people=True, topics=True)
+    assert {"name": "Ana", "records": 4} in told["people"]
+    assert "u-1" in [one["name"] for one in told["people"]]
+    assert "kiln" in " ".join(one["topic"] for one in told["topics"])
+    assert "people" not in memory.status()
+    store = ["--store", str(tmp_path / "memory")]
+    assert main(["status", "--people", "--topics", *store]) == 0
+    assert "Ana" in capsys.readouterr().out

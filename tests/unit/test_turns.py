@@ -1,0 +1,78 @@
+"""Which words become records: no courtesies, and a long message also in short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_told_last import NOW, talk
+from varve import Memory
+from varve.api.inspection import Inspection
+from varve.domain.calendar import Period
+from varve.domain.language.courtesies import is_courtesy
+from varve.domain.record import IN_SHORT, turn_id
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi!",
+        "Hello Dana, how can I help you today?",
+        "Got it, thanks!",
+        "ok thanks",
+        "¡Hola! ¿En qué puedo ayudarte?",
+        "Muchas gracias, Dana.",
+        "Alles klar, danke schön",
+        "D'accord, merci beaucoup !",
+    ],
+)
+def test_a_greeting_or_an_acknowledgement_is_a_courtesy(text: str) -> None:
+    assert is_courtesy(text, ["Dana"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes",
+        "No, thanks",
+        "Thanks, I moved to Porto.",
+        "ok, Thursday",
+        "Got it, 9:30.",
+        "👍",
+        "",
+        "Hola, soy Ana",
+    ],
+)
+def test_what_tells_something_is_no_courtesy(text: str) -> None:
+    assert not is_courtesy(text, ["Dana"])
+
+
+def test_courtesies_are_on_the_timeline_and_no_records(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path, now=NOW)
+    memory.ingest(talk(1, "Hi!", "> Hello!", "The kiln is full.", "> Got it."))
+    page = memory.list(limit=10)
+    assert [one.content for one in page.records] == ["u-1: The kiln is full."]
+    inspection = Inspection(memory)
+    kept = inspection.conversation(Period.parse("2026-03-03"), "c1")
+    said = [one["message"]["content"] for one in kept.messages]
+    assert said == ["Hi!", "Hello!", "The kiln is full.", "Got it."]
+
+
+def test_a_text_of_over_2000_characters_has_one_record_in_short(
+    tmp_path: Path,
+) -> None:
+    burner = (
+        "The {} burner of the kiln fails at high load, so we ordered a valve. "
+    )
+    text = "".join(burner.format(number) for number in range(90))
+    memory = Memory.open(tmp_path, now=NOW)
+    memory.ingest(talk(1, text))
+    records = memory.list(limit=10).records
+    assert len(records) == len(text) // 2000 + 2
+    short = memory.get(turn_id("c1", "m1-0", IN_SHORT))
+    assert short is not None
+    assert short.memory_type == "turn"
+    assert 100 < len(short.content) < 700
+    said = short.content.removeprefix("u-1: ").split(" […] ")
+    assert all(piece in text for piece in said)
