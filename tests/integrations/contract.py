@@ -18,7 +18,8 @@ from varve import Memory
 from varve.domain.search.answer import SearchResponse
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
-REPLY = "Noted, thank you."
+REPLY = "The form is on its way to you."
+"""A courtesy would be no turn."""
 TOLD = "I moved to Porto last week."
 ASKED = "Which city did I move to?"
 NO_ATTRIBUTE = "The blue bicycle broke on the bridge yesterday."

@@ -77,14 +77,10 @@ def build_server(tools: Tools) -> Server[Any]:
     async def call_tool(
         _: Context, call: CallToolRequestParams
     ) -> CallToolResult:
-        if call.name not in {tool.name for tool in listed.tools}:
-            raise MCPError(
-                INVALID_PARAMS, f"there is no tool {call.name[:40]!r}"
-            )
+        _check_name(call.name, listed)
         arguments = call.arguments or {}
-        return build_result(
-            await run(lambda: tools.answer(call.name, arguments))
-        )
+        answer = await run(lambda: tools.answer(call.name, arguments))
+        return build_result(answer)
 
     async def list_templates(
         _: Context, __: Page
@@ -122,6 +118,11 @@ def build_server(tools: Tools) -> Server[Any]:
         on_list_resource_templates=list_templates,
         on_read_resource=read,
     )
+
+
+def _check_name(name: str, listed: ListToolsResult) -> None:
+    if name not in {tool.name for tool in listed.tools}:
+        raise MCPError(INVALID_PARAMS, f"there is no tool {name[:40]!r}")
 
 
 def build_result(answer: Mapping[str, Any]) -> CallToolResult:

@@ -5,7 +5,6 @@ Shapes: Model Context Protocol, "Tools".
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -140,12 +139,7 @@ class Tools:
             user=self.user_id,
             limit=call.limit,
         )
-        items = [
-            asdict(one) | {"chain": list(found.chains.get(one.id, ()))}
-            for one in found.items
-        ]
-        told = {"familiarity": found.familiarity, "items": items}
-        return _dump(models.RecallAnswer, told)
+        return _dump(models.RecallAnswer, found.to_dict())
 
     def _propose_forget(self, arguments: Mapping[str, Any]) -> Json:
         call = _parse(models.ProposeForgetArguments, arguments)

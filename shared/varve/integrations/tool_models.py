@@ -156,6 +156,7 @@ class RecalledItem(StrictCamelModel):
     state: str | None
     confidence: float | None
     conversation_id: str | None
+    looks_like: str | None
     chain: list[str]
 
 
@@ -164,6 +165,7 @@ class RecallAnswer(StrictCamelModel):
 
     familiarity: float
     items: list[RecalledItem]
+    block: str
 
 
 class ProposedStatement(StrictCamelModel):
