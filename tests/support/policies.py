@@ -1,8 +1,8 @@
 """The policies of template.yaml's roles, and an evaluator for them.
 
 moto does not evaluate IAM. A Ceph RADOS gateway does; tests/contract/test_roles.py holds
-the evaluator against it. `python -m tests.support.policies` prints every role's policy as
-JSON, for `make policies`.
+the evaluator against it. `python -m tests.support.policies` prints every role's policy,
+and those in `policies/`, as JSON for `make policies`.
 """
 
 from __future__ import annotations
@@ -210,12 +210,21 @@ _EXAMPLES = {
 }
 
 
+def read_files() -> dict[str, Any]:
+    """Return the policies of the folder `policies` by name."""
+    return {
+        path.stem: json.loads(path.read_text("utf-8"))
+        for path in sorted((sam.TEMPLATE.parent / "policies").glob("*.json"))
+    }
+
+
 if __name__ == "__main__":
     print(
         json.dumps(
             {
                 "unscoped": role_documents(),
                 "scoped": role_documents(scoped=True),
+                "file": read_files(),
             }
         )
     )
