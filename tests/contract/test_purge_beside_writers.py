@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Condition, Event
 
@@ -23,9 +24,11 @@ from varve.adapters.objects.store import lance_options
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.search.query import Filter
+from varve.usecases.contention import until_uncontended
 
 BUCKET = "varve-purges"
 WRITERS = 3
+TRIES = 20
 DOOMED = [f"Forget {number}." for number in range(4)]
 
 
@@ -80,12 +83,11 @@ class Busy:
         turn = 0
         while not self._stop.is_set():
             text = f"Writer {number} says {turn}."
-            try:
-                records.upsert(
-                    ACME, Grain.WORKING, embedded(a_record(text)), MODEL
-                )
-            except Retryable:
-                continue  # lost every race against the other writers; it tries again
+            record = embedded(a_record(text))
+            # A write that lost a race may be committed: repeat it to the end.
+            until_acknowledged(
+                partial(records.upsert, ACME, Grain.WORKING, record, MODEL)
+            )
             turn += 1
             with self._changed:
                 self.written.append(text)
@@ -102,12 +104,10 @@ def test_a_purge_ends_beside_busy_writers_and_they_go_on(
     busy = Busy(root, tmp_path)
     with busy.at_work():
         busy.await_commits(6)
-        deleted = purger.delete(
-            ACME, Grain.WORKING, [one.id for one in doomed]
-        )
+        ids = [one.id for one in doomed]
+        until_acknowledged(partial(purger.delete, ACME, Grain.WORKING, ids))
         busy.await_commits(6)
     purger.finish()
-    assert deleted == len(DOOMED)
     found = purger.browse(ACME, Grain.WORKING, where=Filter(), limit=100_000)
     assert sorted(one.content for one in found) == sorted(busy.written)
 
@@ -132,4 +132,15 @@ def test_an_inspection_beside_busy_writers_and_purges_ends(
 
 def purge_often(purger: LanceRecords) -> None:
     for _ in range(3):
-        purger.delete(ACME, Grain.WORKING, [])
+        until_acknowledged(partial(purger.delete, ACME, Grain.WORKING, []))
+
+
+def until_acknowledged(attempt: Callable[[], object]) -> None:
+    """Repeat what lost its races, as the writer's use case and the queue do."""
+    for _ in range(TRIES - 1):
+        try:
+            until_uncontended(attempt)
+        except Retryable:
+            continue
+        return
+    attempt()
