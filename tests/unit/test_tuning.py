@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,18 @@ def test_16_fewer_than_fifty_questions_are_never_fitted(
     options = ["--store", str(tmp_path / "memory"), "--questions", str(file)]
     assert main(["eval", "retrieval", "--tune", *options]) == 0
     assert "keep the settings" in capsys.readouterr().out
+
+
+def test_a_context_ranks_with_the_workspaces_weights_as_search_does(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path, now=datetime(2026, 3, 10, tzinfo=UTC))
+    memory.ingest([talk(1, "The kiln is full."), talk(9, "The kiln is hot.")])
+    memory.configure("search.halfLifeDays", "2")
+    for weight, first in (("-3", "full"), ("3", "hot")):
+        memory.configure("search.weights", f"recency={weight}")
+        asked = "Tell me about the kiln"
+        best = memory.search(asked).results[0]
+        assert first in best.content
+        block = memory.context(asked, max_tokens=120)
+        assert block.ids[0] == best.id

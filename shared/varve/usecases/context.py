@@ -109,6 +109,7 @@ def _answer_view(
         finder=models.entity_finder(view.config),
         reranker=models.reranker(view.config),
         most_lessons=view.config.experience.block_lessons,
+        ranking=view.config.search,
         shared=open_shared(session, grants, STORES),
     )
     # Filtered as memory's own words are, and before a model sees them.

@@ -26,6 +26,7 @@ from varve.domain.search.supersession import (
 from varve.domain.statements.bearing import bears_on
 from varve.domain.statements.cues import asks_past
 from varve.domain.triple import Triple
+from varve.domain.workspace import SearchConfig
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
@@ -78,7 +79,8 @@ class Sources:
     `profile` reads every statement of the user, or of the default user if the request
     names none; `past` reads the agent's experience. Of the agent's lessons at most
     `most_lessons` enter, the nearest first. Without a finder or reranker, neither model is
-    called. `shared` are the memories of other agents.
+    called. `ranking` is how the workspace ranks a search. `shared` are the memories of
+    other agents.
     """
 
     reader: MemoryReader
@@ -90,6 +92,7 @@ class Sources:
     finder: EntityFinder | None = None
     reranker: Reranker | None = None
     most_lessons: int = 0
+    ranking: SearchConfig = field(default_factory=SearchConfig)
     shared: Sequence[SharedMemory] = ()
 
 
@@ -264,6 +267,8 @@ def _look_up(
         reader=sources.reader,
         ledger=sources.ledger,
         embedder=sources.embedder,
+        half_life_days=sources.ranking.half_life_days,
+        weights=sources.ranking.read_weights(),
         triples=sources.triples,
         shared=sources.shared,
     )
