@@ -19,9 +19,10 @@ from varve.domain.echo import without_injected
 from varve.domain.notes import Note, NoteVersion, version_keys
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType, Record, turn_id
+from varve.domain.statements.telling import read_corrected
 from varve.domain.summary import KeyFact, key_facts_from_json
 from varve.domain.text import passages
-from varve.domain.triple import TripleOperation
+from varve.domain.triple import Op, TripleOperation
 
 _LENGTH = 24
 _REPORTED = "outcomes"
@@ -181,7 +182,8 @@ class Tombstones:
         """Return whether a triple operation must not be stored (again)."""
         if not self:
             return False
-        return self.has_record(operation.id) or self._bars_statement(
+        named = (operation.id, *read_ended(operation))
+        return any(map(self.has_record, named)) or self._bars_statement(
             operation.conversation_id,
             operation.message_ids,
             operation.user_id,
@@ -192,7 +194,8 @@ class Tombstones:
         """Return whether a statement of a user's profile must not be stored (again)."""
         if not self:
             return False
-        return self.has_record(entry.id) or self._bars_statement(
+        named = (entry.id, *read_ended(entry))
+        return any(map(self.has_record, named)) or self._bars_statement(
             entry.conversation_id or "",
             entry.message_ids,
             entry.user_id,
@@ -276,6 +279,17 @@ def tombstones_from_json(value: Mapping[str, Any]) -> Tombstones:
         messages=frozenset(value["messages"]),
         records=frozenset(value["records"]),
     )
+
+
+def read_ended(one: TripleOperation | ProfileEntry) -> list[str]:
+    """Return the ids of the corrected records whose value a statement ends.
+
+    The ending repeats the value, so it is forgotten with the record.
+    """
+    ends = one.ends if isinstance(one, ProfileEntry) else one.op is Op.DELETE
+    if not ends:
+        return []
+    return list(filter(None, map(read_corrected, one.message_ids)))
 
 
 def row_key(row: Record) -> tuple[str, ...]:

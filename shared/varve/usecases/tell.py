@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from varve.domain.calendar import Grain
+from varve.domain.conversation import Conversation
 from varve.domain.identity import reference
 from varve.domain.names import normalized
 from varve.domain.profile import DEFAULT_USER, select_current_entries
@@ -53,9 +54,10 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     """
     reader = session.records.at(session.scope)
     _, record = find_record(reader, session.scope, record_id)
-    outcome = _send_correction(session, record, text)
-    _end_triples(session, record, text)
-    _end_attributes(session, record, text)
+    correction = _build_correction(session, record, text)
+    outcome = ingest(session, [correction])
+    _end_triples(session, record, correction)
+    _end_attributes(session, record, correction)
     return outcome
 
 
@@ -67,26 +69,32 @@ def correct_messages(
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, ids)
     for turn in turns:
-        _send_correction(session, turn, text)
+        ingest(session, [_build_correction(session, turn, text)])
     return len(turns)
 
 
-def _send_correction(
+def _build_correction(
     session: Session, record: Record, text: str
-) -> IngestOutcome:
+) -> Conversation:
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, [find_turn_id(record)])
     speaker = next((turn.about for turn in turns), None)
     conversation = build_correction(record, text, session.now, speaker)
-    return ingest(session, [conversation.in_scope(session.scope)])
+    return conversation.in_scope(session.scope)
 
 
-def _end_triples(session: Session, record: Record, text: str) -> None:
-    """End the triples that rest on the record's words and that the text does not state."""
+def _end_triples(
+    session: Session, record: Record, correction: Conversation
+) -> None:
+    """End the triples that rest on the record's words and that the text does not state.
+
+    The ends cite the correction, so that erasing it opens the triples again.
+    """
+    text = _read_text(correction)
     ends = []
     for triple in session.graph.triples(session.scope):
         if triple.holds(session.now) and _rests_on(triple, record, text):
-            ends.append(_build_end(session, triple, record))
+            ends.append(_build_end(session, triple, correction))
     if ends:
         send_operations(session, ends)
 
@@ -107,8 +115,16 @@ def _is_replaced(value: str, record: Record, text: str) -> bool:
     return is_stated and wanted not in normalized(text)
 
 
+def _read_text(correction: Conversation) -> str:
+    return correction.messages[0].text
+
+
+def _list_message_ids(correction: Conversation) -> tuple[str, ...]:
+    return tuple(str(message.id) for message in correction.messages)
+
+
 def _build_end(
-    session: Session, triple: Triple, record: Record
+    session: Session, triple: Triple, correction: Conversation
 ) -> TripleOperation:
     told = triple.evidence[-1]
     return replace(
@@ -117,14 +133,18 @@ def _build_end(
         predicate=triple.label,
         event_time=session.now,
         created_at=session.now,
-        message_ids=tuple(record.source_ids),
+        conversation_id=correction.conversation_id,
+        message_ids=_list_message_ids(correction),
         confidence=1.0,
         replaces=None,
     )
 
 
-def _end_attributes(session: Session, record: Record, text: str) -> None:
+def _end_attributes(
+    session: Session, record: Record, correction: Conversation
+) -> None:
     """End the attributes that rest on the record's words, as the triples do."""
+    text = _read_text(correction)
     user = record.user_id or DEFAULT_USER
     entries = session.profiles.entries(session.scope, user)
     ends = []
@@ -140,6 +160,8 @@ def _end_attributes(session: Session, record: Record, text: str) -> None:
                 entry,
                 event_time=session.now,
                 created_at=session.now,
+                conversation_id=correction.conversation_id,
+                message_ids=_list_message_ids(correction),
                 ends=True,
                 replaces="",
             )

@@ -13,6 +13,7 @@ from varve.domain.erasure import (
     EXPERIENCE_ROWS,
     MessageKey,
     Selector,
+    read_ended,
     report_key,
     row_key,
 )
@@ -88,13 +89,15 @@ def find_statements(
     messages: Set[MessageKey] = frozenset(),
     whole: Set[str] = frozenset(),
     others: Set[MessageKey] | None = None,
+    records: Set[str] = frozenset(),
 ) -> Divided:
     """Divide the agent's statements by a selector.
 
     `messages` are the subject's, `others` those of others, and `whole` the conversations
-    that are the subject's alone. Raises Damaged, Retryable.
+    that are the subject's alone. `records` are the ids of the subject's facts and turns.
+    Raises Damaged, Retryable.
     """
-    chosen = _Chosen(selector, messages, whole)
+    chosen = _Chosen(selector, messages, whole, records)
     entries = read_profile_entries(session.scope, objects=session.objects)
     evidence = evidence_of(session.graph.triples(session.scope))
     operations = list(evidence.values())
@@ -122,18 +125,21 @@ def find_statements(
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """A selector with the messages and conversations that it takes."""
+    """A selector with the messages, conversations and records that it takes."""
 
     selector: Selector
     messages: Set[MessageKey]
     whole: Set[str]
+    records: Set[str]
 
     def owns(self, one: ProfileEntry | TripleOperation) -> bool:
         conversation = one.conversation_id or ""
         if self._names(one.user_id, conversation):
             return True
         cited = {(conversation, id_) for id_ in one.message_ids}
-        return not cited.isdisjoint(self.messages)
+        if not cited.isdisjoint(self.messages):
+            return True
+        return not self.records.isdisjoint(read_ended(one))
 
     def owns_row(self, row: Record) -> bool:
         """Return whether an episode, outcome, answer or finding is of the subject."""

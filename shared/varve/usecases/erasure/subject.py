@@ -102,8 +102,9 @@ def find_subject(session: Session, selector: Selector) -> Subject:
     hashed.update(_turns_of(lines))
     gone, staying = split(facts, lambda fact: _is_gone(fact, hashed, keys))
     theirs = {line.message_key for line in others}
+    ids = frozenset(key[0] for key in hashed if len(key) == 1)
     divided = find_statements(
-        session, selector, keys, _whole(lines, others), theirs
+        session, selector, keys, _whole(lines, others), theirs, ids
     )
     hashed.update(divided.own.tombstone_keys())
     notes = find_notes(scope, selector, objects=session.objects)

@@ -1,0 +1,118 @@
+"""A correction ends what it corrects, and forgetting the correction opens it again."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.contract.test_lance_upkeep import BUCKET, moto, prefixes
+from varve import Memory
+
+__all__ = ["moto"]  # the fixture
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
+NOW = datetime(2026, 3, 9, 10, tzinfo=UTC)
+LATER = NOW + timedelta(days=1)
+USER = "u-42"
+
+
+@pytest.fixture(params=["directory", "s3"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Memory:
+    root = str(tmp_path / "store")
+    if request.param == "s3":
+        request.getfixturevalue("moto")
+        root = f"s3://{BUCKET}/{next(prefixes)}"
+    opened = Memory.open(root, now=NOW)
+    opened.ingest(
+        {
+            "conversationId": "c1",
+            "userId": USER,
+            "messages": [
+                {
+                    "id": "m1",
+                    "role": "user",
+                    "name": "Dana",
+                    "content": "I live in Lisbon.",
+                    "timestamp": FIRST.isoformat(),
+                },
+                {
+                    "id": "m2",
+                    "role": "user",
+                    "name": "Dana",
+                    "content": "My bike has a puncture again.",
+                    "timestamp": FIRST.isoformat(),
+                },
+            ],
+        }
+    )
+    return opened
+
+
+def find(memory: Memory, words: str) -> str:
+    """Return the id of the turn that has these words."""
+    results = memory.search(
+        words, memory_types=["turn"], include_superseded=True, now=LATER
+    ).results
+    return next(one.id for one in results if words in one.content)
+
+
+def tell_home(memory: Memory) -> dict[str, bool]:
+    """Return in which of memory's answers each home is current."""
+    results = memory.search("where does Dana live?", now=LATER).results
+    told = [one.content for one in results if one.current]
+    attributes = memory.profile(user_id=USER, now=LATER)["attributes"]
+    answers = {
+        "search": " ".join(told),
+        "context": memory.context(
+            "Where do I live?", user_id=USER, now=LATER
+        ).text,
+        "profile": json.dumps(attributes),
+        "graph": json.dumps(memory.graph.entity("Dana", as_of=LATER)["facts"]),
+    }
+    homes: dict[str, bool] = {}
+    for place, answer in answers.items():
+        homes[f"{place}: Lisbon"] = "Lisbon" in answer
+        homes[f"{place}: Porto"] = "Porto" in answer
+    return homes
+
+
+@pytest.mark.parametrize("by", ["id", "conversation"])
+@pytest.mark.parametrize("text", ["Dana lives in Porto", "I live in Porto."])
+def test_forgetting_a_correction_opens_what_it_ended(
+    memory: Memory, by: str, text: str
+) -> None:
+    before = tell_home(memory)
+    assert all(before[name] for name in before if "Lisbon" in name)
+    memory.correct(find(memory, "Lisbon"), text)
+    corrected = tell_home(memory)
+    assert not any(corrected[name] for name in corrected if "Lisbon" in name)
+    assert corrected["search: Porto"]
+    assert corrected["context: Porto"]
+    correction = find(memory, "Porto")
+    if by == "id":
+        memory.forget(ids=[correction])
+    else:
+        memory.forget(conversation=memory.show(correction)["conversationId"])
+    assert tell_home(memory) == before
+    memory.correct(find(memory, "Lisbon"), "Dana lives in Braga")
+    assert not tell_home(memory)["graph: Lisbon"]
+
+
+def test_what_a_correction_ended_is_forgotten_with_what_it_corrected(
+    memory: Memory,
+) -> None:
+    lisbon = find(memory, "Lisbon")
+    memory.correct(lisbon, "Dana lives in Porto")
+    outcome = memory.forget(ids=[lisbon], verify=True)
+    assert outcome["verification"]["foundIn"] == []
+    homes = tell_home(memory)
+    assert not any(homes[name] for name in homes if "Lisbon" in name)
+    assert homes["search: Porto"]
+    assert homes["context: Porto"]
+    triples = memory.graph.query_graph("SELECT * FROM facts")
+    assert "lisbon" not in json.dumps(triples, default=str).casefold()
