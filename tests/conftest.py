@@ -3,6 +3,7 @@ do not show UTC, for what is right on a machine at UTC alone is wrong on its own
 
 import os
 import signal
+import sys
 import time
 
 import pytest
@@ -11,6 +12,10 @@ from hypothesis import settings
 os.environ["TZ"] = "Pacific/Chatham"  # 12:45 h ahead, 13:45 h in summer
 if hasattr(time, "tzset"):  # not on Windows
     time.tzset()
+
+# The tests start hundreds of processes: compiled modules halve the time that each takes to begin.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell starts background jobs with SIGINT ignored, and their children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
