@@ -21,6 +21,9 @@ unit: $(READY) ## run the fast tests only
 faults: $(READY) ## run 1,000 seeded runs with injected faults; SEEDS=7 replays one, SEEDS=0-9 ten
 	VARVE_FAULT_SEEDS=$(or $(SEEDS),0-999) $(BIN)/python -m pytest -q -s tests/e2e/test_faults.py
 
+faults-rgw: $(READY) ## run seeds 0-19 with the store on a Ceph RADOS gateway (needs Debian's packages); SEEDS=7
+	VARVE_FAULT_SEEDS=$(or $(SEEDS),0-19) $(BIN)/python -m tests.support.rados_gateway -s tests/e2e/test_faults.py
+
 contract-rgw: $(READY) ## run the stores' contract suites on a Ceph RADOS gateway (needs Debian's packages)
 	$(BIN)/python -m tests.support.rados_gateway
 
@@ -114,4 +117,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults contract-rgw contract-next fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install test-integrations test-mcp lock clean
+.PHONY: help demo test unit faults faults-rgw contract-rgw contract-next fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install test-integrations test-mcp lock clean

@@ -26,10 +26,11 @@ CREDENTIALS = {
 
 
 class Clients:
-    """The boto3 clients of one endpoint; they can reach nothing else."""
+    """The boto3 clients of one endpoint, and of S3's if that is another; they can reach nothing else."""
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, s3: str | None = None) -> None:
         self.endpoint = endpoint
+        self.s3_endpoint = s3 or endpoint
         self._clients: dict[str, Any] = {}
 
     def __getitem__(self, service: str) -> Any:
@@ -47,8 +48,9 @@ class Clients:
             s3={"addressing_style": "path"},
             proxies={},
         )
+        endpoint = self.s3_endpoint if service == "s3" else self.endpoint
         options = {
-            "endpoint_url": self.endpoint,
+            "endpoint_url": endpoint,
             "region_name": REGION,
             **CREDENTIALS,
         }
@@ -186,10 +188,14 @@ def create_stack(
     *,
     name: str = "varve",
     parameters: Mapping[str, str] | None = None,
+    s3: str | None = None,
 ) -> Stack:
-    """Create what moto can, then read back every resource; what is not there is an error that names it."""
+    """Create what moto can, then read back every resource; what is not there is an error that names it.
+
+    The buckets are made on the server `s3`, if that is another.
+    """
     kept, skipped = strip(template)
-    clients = Clients(endpoint)
+    clients = Clients(endpoint, s3)
     try:
         physical = _create(kept, clients, name, parameters or {})
         _refuse_missing(kept, physical)
@@ -400,6 +406,8 @@ def _read_buckets(
 ) -> dict[str, str]:
     buckets = _of_type(template, physical, "AWS::S3::Bucket")
     for name in buckets.values():
+        if clients.s3_endpoint != clients.endpoint:
+            clients["s3"].create_bucket(Bucket=name)
         clients["s3"].head_bucket(Bucket=name)
     return buckets
 

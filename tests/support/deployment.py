@@ -134,15 +134,18 @@ def deployed(
     own: Callable[[Stack, str], Mapping[str, str]] = lambda *_: {},
     deliver_twice: bool = False,
     deduplication_seconds: float = DEDUPLICATION_SECONDS,
+    s3: str | None = None,
 ) -> Iterator[Deployment]:
-    """Run a stack on its own moto server until the block ends.
+    """Run a stack on its own moto server, with another server `s3` if given, until the block ends.
 
     Each function has one process, unless `processes` says otherwise. `overrides` replace
     variables of every function; the result of `own` replaces variables of one function.
     """
     with ExitStack() as cleanup:
         moto = cleanup.enter_context(MotoServer(deduplication_seconds))
-        stack = create_stack(template, moto.endpoint, parameters=parameters)
+        stack = create_stack(
+            template, moto.endpoint, parameters=parameters, s3=s3
+        )
         cleanup.callback(stack.close)
         environment = {
             **image.environment,

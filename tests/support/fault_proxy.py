@@ -108,10 +108,16 @@ CALM = Plan(0, 0.0)
 
 
 class FaultProxy(LoopbackServer):
-    """Passes one function's requests on to `upstream` (host:port), as far as the plan lets it."""
+    """Passes one function's requests on to `upstream` (host:port), as far as the plan lets it.
 
-    def __init__(self, function: str, upstream: str) -> None:
+    Those for S3 go to `s3`, if that is another server.
+    """
+
+    def __init__(
+        self, function: str, upstream: str, s3: str | None = None
+    ) -> None:
         self.function, self.upstream = function, upstream
+        self._s3 = s3 or upstream
         self.plan = CALM
         self.kill: Callable[[], None] = lambda: None
         self._lists: dict[str, _Reply] = {}
@@ -120,6 +126,12 @@ class FaultProxy(LoopbackServer):
     @property
     def endpoint(self) -> str:
         return f"http://{self.address}"
+
+    def upstream_of(self, authorization: str) -> str:
+        """The server for a request that is signed so: the scope of a signature names the service."""
+        return (
+            self._s3 if "/s3/aws4_request" in authorization else self.upstream
+        )
 
     def start(self, plan: Plan) -> None:
         """Break requests by this plan from now on."""
@@ -180,9 +192,10 @@ class _ProxyHandler(LoopbackHandler):
         return self._relay(reply, truncated=fate == "truncated")
 
     def _forward(self, body: bytes) -> _Reply:
-        with closing(
-            HTTPConnection(self.proxy.upstream, timeout=60)
-        ) as connection:
+        upstream = self.proxy.upstream_of(
+            self.headers.get("Authorization", "")
+        )
+        with closing(HTTPConnection(upstream, timeout=60)) as connection:
             connection.request(
                 self.command, self.path, body, dict(self.headers.items())
             )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.support.deployment import Deployment, deployed
 from tests.support.drivers import Driver, open_driver
@@ -44,6 +45,12 @@ KILLED = 0.5
 LAST_REQUEST_TO_DIE_AT = 60
 SPOKEN, PLANNED = "2026-03-0{}", datetime(2027, 1, 4, 1, 10, tzinfo=UTC)
 MODEL = "openai:test-model"
+OWN_KEYS = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_SESSION_TOKEN": "",
+}
+"""Those of another S3 server than moto, which checks signatures."""
 CITIES = ["Porto", "Lisbon", "Graz", "Linz", "Oslo", "Turin"]
 
 
@@ -507,14 +514,22 @@ def _kill(seed: int, functions: Sequence[str] = FUNCTIONS) -> Kill | None:
 
 
 @contextmanager
-def ordeal(template: Template, image: Image, real: Any) -> Iterator[Ordeal]:
-    """A deployment for any number of runs; `real` gives the driver that reads its store from outside."""
+def ordeal(
+    template: Template, image: Image, real: Any, s3: str | None = None
+) -> Iterator[Ordeal]:
+    """A deployment for any number of runs; `real` gives the driver that reads its store from outside.
+
+    The store is on moto, or on the S3 server `s3`, which checks credentials as moto does not.
+    """
     with ExitStack() as cleanup:
         model = cleanup.enter_context(ModelServer(narrator))
         proxies: dict[str, tuple[FaultProxy, ...]] = {}
 
         def own(stack: Any, function: str) -> dict[str, str]:
-            aws = FaultProxy(function, stack.endpoint.removeprefix("http://"))
+            addresses = (stack.endpoint, stack.clients.s3_endpoint)
+            aws = FaultProxy(
+                function, *(urlsplit(one).netloc for one in addresses)
+            )
             llm = FaultProxy(function, model.address)
             proxies[function] = tuple(
                 cleanup.enter_context(each) for each in (aws, llm)
@@ -526,8 +541,9 @@ def ordeal(template: Template, image: Image, real: Any) -> Iterator[Ordeal]:
 
         given = {
             "parameters": {"Llm": MODEL},
-            "overrides": model.environment,
+            "overrides": {**model.environment, **(OWN_KEYS if s3 else {})},
             "own": own,
+            "s3": s3,
         }
         deployment = cleanup.enter_context(deployed(template, image, **given))
         tried = Ordeal(

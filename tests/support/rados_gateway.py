@@ -1,6 +1,7 @@
 """A Ceph RADOS gateway on loopback, from Debian's packages: an S3 server that nobody here wrote.
 
 `python -m tests.support.rados_gateway` runs the contract suites of the stores on it (`make contract-rgw`).
+Arguments for pytest replace them: `make faults-rgw` plays seeds of the fault harness.
 
     apt-get install --no-install-recommends radosgw ceph-mon ceph-osd ceph-mgr
 
@@ -277,10 +278,15 @@ WITHOUT = (
     "ignores_if_none_match or a_missing_right or wants_tags_without_quotes"
 )
 """Tests with servers of their own."""
+CONTRACTS = [
+    "-k",
+    f"not ({WITHOUT})",
+    *(f"tests/contract/test_{name}.py" for name in SUITES),
+]
 
 
 def main() -> int:
-    """Run the suites on a gateway; says so and returns 0 where there is none to be had."""
+    """Run the suites, or what the arguments tell pytest, on a gateway; returns 0 where there is none."""
     if missing := missing_programs():
         print(
             f"NOT RUN: {', '.join(missing)} not installed (apt-get install {PACKAGES})"
@@ -289,7 +295,7 @@ def main() -> int:
     signal.signal(
         signal.SIGTERM, lambda *_: sys.exit(143)
     )  # so that the daemons end with this
-    suites = [f"tests/contract/test_{name}.py" for name in SUITES]
+    chosen = sys.argv[1:] or CONTRACTS
     with TemporaryDirectory() as home, RadosGateway(Path(home)) as gateway:
         print(f"Ceph RADOS gateway at {gateway.endpoint}", flush=True)
         given = {
@@ -297,18 +303,8 @@ def main() -> int:
             "VARVE_TEST_S3": gateway.endpoint,
             "VARVE_TEST_IAM": gateway.endpoint,
         }
-        return subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-k",
-                f"not ({WITHOUT})",
-                *suites,
-            ],
-            env=given,
-        ).returncode
+        command = [sys.executable, "-m", "pytest", "-q", *chosen]
+        return subprocess.run(command, env=given).returncode
 
 
 if __name__ == "__main__":

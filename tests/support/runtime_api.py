@@ -233,6 +233,8 @@ class LambdaProcess:
             **_lambda_environment(name, handler, cwd, memory_mb),
             **environment,
         }
+        if not self.environment["AWS_SESSION_TOKEN"]:  # lasting keys
+            del self.environment["AWS_SESSION_TOKEN"]
         self._arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
         self._scratch = TemporaryDirectory(
             prefix=f"lambda-{name}-", ignore_cleanup_errors=True
