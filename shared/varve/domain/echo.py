@@ -16,7 +16,7 @@ from varve.domain.block import (
     TAG,
     EntryType,
 )
-from varve.domain.lookalikes import cut_alike, read_lines
+from varve.domain.lookalikes import cut_alike, fold, read_lines
 from varve.domain.text import Span
 
 INJECTED_TAGS = (
@@ -30,6 +30,8 @@ INJECTED_TAGS = (
 )
 """Tags that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
 
+_SIGNS = re.compile(r"[<>&\\\[]")
+"""Each tag, entry and notice of recalled memory has one of these; most messages have none."""
 _WRAPPING = " \t\n\"'`>*|\\{}[]()"
 _EXPERIENCE_BEGINS = "|".join(
     map(re.escape, (EXPERIENCE_KNOWN, EXPERIENCE_UNKNOWN))
@@ -106,6 +108,8 @@ def without_injected(text: str) -> str:
 
     An unclosed block of a foreign tag stays. One of our tag goes: only Varve writes it.
     """
+    if not _SIGNS.search(fold(text)):
+        return text.strip()
     left = _without_foreign(without_own_blocks(text)).strip()
     unchanged = left == text.strip()
     return left if unchanged or read_lines(left).strip(_WRAPPING) else ""

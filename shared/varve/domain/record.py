@@ -125,12 +125,13 @@ class Record:
     @property
     def fingerprint(self) -> str:
         """A hash of all fields but `created_at`, so that a repeated delivery has the same."""
-        said = {f.name: getattr(self, f.name) for f in fields(self)}
-        del said["created_at"]
+        said = {name: getattr(self, name) for name in _FINGERPRINTED}
         said["event_time"] = iso(self.event_time)
-        return digest(
-            json.dumps(said, sort_keys=True, ensure_ascii=False), length=32
-        )
+        return digest(_FINGERPRINT.encode(said), length=32)
+
+
+_FINGERPRINTED = [f.name for f in fields(Record) if f.name != "created_at"]
+_FINGERPRINT = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

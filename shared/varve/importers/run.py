@@ -103,7 +103,6 @@ class _Storing:
         self._memories: dict[Scope, Memory] = {}
         self._wanted = workers
         self._pool: WorkerPool | None = None
-        self._is_long = False
         self._sharing: dict[Scope, bool] = {}
 
     def take(self, item: Item) -> None:
@@ -121,22 +120,24 @@ class _Storing:
             len(self._waiting) >= BATCH_CONVERSATIONS * self._shares
             or self._messages >= BATCH_MESSAGES * self._shares
         ):
-            self.flush()
+            self.flush(is_long=True)
 
-    def flush(self) -> None:
-        """Store what waits. A batch with a fault is stored one by one, to find it."""
+    def flush(self, *, is_long: bool) -> None:
+        """Store what waits; of a long file in workers.
+
+        A batch with a fault is stored one by one, to find it.
+        """
         for memory, group in self._group_by_memory():
-            if self._is_long and self._may_share(memory):
+            if is_long and self._may_share(memory):
                 self._share(memory, group)
             else:
                 self._try_to_store(memory, group)
-        self._is_long = bool(self._waiting)
         self._waiting.clear()
         self._messages = 0
 
     def finish(self) -> None:
         """Store what waits, and wait for the workers."""
-        self.flush()
+        self.flush(is_long=self._pool is not None)
         if self._pool is not None:
             self._settle(self._pool.finish())
 

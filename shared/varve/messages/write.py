@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from varve.domain import profile, triple
 from varve.domain.calendar import Period
@@ -35,13 +36,15 @@ from varve.messages.notes import IndexNote, index_from_json
 from varve.messages.wire import (
     MAX_BODY_BYTES,
     Body,
-    dump,
     malformed,
     read_body,
     send_write,
 )
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, Queue
+
+FIELDS_BYTES = 900
+"""About what the names, ids and times of a record take in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,12 +270,15 @@ _WRITE_TYPES = {*_DECODERS, "erased"}
 def records_in_bounds(
     message: WriteRecords, max_bytes: int = MAX_BODY_BYTES - 10_000
 ) -> Sequence[WriteRecords]:
-    """Split a message into pieces of at most `max_bytes`; one record is never split."""
+    """Split a message into pieces of about `max_bytes`; one record is never split.
+
+    The sizes are estimates: encoding the records for it would take as long as sending. A
+    piece that is larger after all becomes a claim check.
+    """
     pieces: list[list[EmbeddedRecord]] = [[]]
     size = 0
     for embedded in message.records:
-        text = dump(record_as_json(embedded))
-        cost = len(text.encode()) + 1
+        cost = _estimate_bytes(embedded)
         if pieces[-1] and size + cost > max_bytes:
             pieces.append([])
             size = 0
@@ -281,6 +287,22 @@ def records_in_bounds(
     return [
         replace(message, records=tuple(piece)) for piece in pieces if piece
     ]
+
+
+def _estimate_bytes(embedded: EmbeddedRecord) -> int:
+    """Return about how many bytes a record and its vector take in a message."""
+    record = embedded.record
+    lists = (
+        record.source_ids,
+        record.people,
+        record.topics,
+        record.open_questions,
+        record.source_fingerprints,
+    )
+    texts = [record.content, record.key_facts, *chain.from_iterable(lists)]
+    words = sum(len(text.encode()) + 4 for text in texts)
+    # A float16 takes two bytes, and base64 a third more.
+    return FIELDS_BYTES + words + 3 * embedded.vector.size
 
 
 def commit_key(message: WriteMessage) -> tuple[object, ...]:

@@ -23,7 +23,13 @@ from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.reread import resolve
 from varve.usecases.erasure.sweep import TimelineLine, read_timeline
 from varve.usecases.ingest import CONTEXT_MESSAGES
-from varve.usecases.learning import Learnt, send_learnt, understand
+from varve.usecases.learning import (
+    Learnt,
+    Spoken,
+    send_learnt,
+    spoken_in,
+    understand,
+)
 from varve.usecases.session import Session
 from varve.usecases.taken_in import Said, hash_message_id
 from varve.usecases.timeline import working_day
@@ -76,13 +82,16 @@ class _Reading:
 
 
 def learn_by_rules(
-    session: Session, message: IngestMessage, new: Sequence[Said]
+    session: Session,
+    message: IngestMessage,
+    new: Sequence[Said],
+    spoken: Sequence[Spoken],
 ) -> Learnt:
     """Learn from messages without the model, and note that they wait for it.
 
     Raises Retryable, Rejected, Misconfigured.
     """
-    learnt = understand(session.without_model(), message, new)
+    learnt = understand(session.without_model(), message, spoken)
     mark = WaitingWords(
         conversation_id=message.conversation.conversation_id,
         received_at=message.received_at,
@@ -181,9 +190,9 @@ def _read(
     context = tuple(one.message for one in before)
     message = IngestMessage(conversation, context, mark.received_at, mark.name)
     kept = _kept_in(session, said)
-    return _Reading(
-        mark, message, understand(session, message, said, about=kept)
-    )
+    spoken = spoken_in(said, message)
+    learnt = understand(session, message, spoken, about=kept)
+    return _Reading(mark, message, learnt)
 
 
 def _places_of(mark: WaitingWords, lines: Sequence[TimelineLine]) -> list[int]:

@@ -27,6 +27,7 @@ from varve.usecases.erasure.sweep import sweep_again, sweep_payloads
 from varve.usecases.experience.episodes import keep_episodes
 from varve.usecases.experience.outcomes import take_in_outcome
 from varve.usecases.learning import (
+    Spoken,
     learn,
     owners_of,
     send_facts_and_turns,
@@ -254,10 +255,11 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
         owners=owners_of(message),
         objects=session.objects,
     )
-    turns = build_turns(session, spoken_in(new, message), message)
+    spoken = spoken_in(new, message)
+    turns = build_turns(session, spoken, message)
     # The words go first: if extraction fails, they are in memory and can be found.
     send_facts_and_turns(session, turns, message)
-    facts, operations, waiting = _learn_or_wait(session, message, new)
+    facts, operations, waiting = _learn_or_wait(session, message, new, spoken)
     keep_episodes(session, message, new, taken_in.last_at)
     if not turns:
         _note_expiry(session, message)
@@ -269,15 +271,18 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
 
 
 def _learn_or_wait(
-    session: Session, message: IngestMessage, new: Sequence[Said]
+    session: Session,
+    message: IngestMessage,
+    new: Sequence[Said],
+    spoken: Sequence[Spoken],
 ) -> tuple[int, int, int]:
     """Learn from messages; without a budget for the model by rules, and mark them.
 
     Returns the counts of facts, operations and messages that wait for the model.
     """
     if not is_spent(session):
-        return *learn(session, message, new), 0
-    learnt = learn_by_rules(session, message, new)
+        return *learn(session, message, spoken), 0
+    learnt = learn_by_rules(session, message, new, spoken)
     return len(learnt.facts), learnt.read, len(new)
 
 

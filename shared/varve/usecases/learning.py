@@ -28,6 +28,9 @@ from varve.usecases.session import Session
 from varve.usecases.taken_in import Said
 from varve.usecases.timeline import working_day
 
+Spoken = tuple[Said, Utterance]
+"""A message that a person or an agent spoke, and its words without recalled memory."""
+
 Owners = Mapping[str, str | None]
 """The user whose memory each message belongs to, by the message's id."""
 
@@ -48,7 +51,7 @@ class Learnt:
 def learn(
     session: Session,
     message: IngestMessage,
-    new: Sequence[Said],
+    spoken: Sequence[Spoken],
     about: Container[str] | None = None,
 ) -> tuple[int, int]:
     """Send the facts and triple operations of messages to the writer; return both counts.
@@ -56,7 +59,7 @@ def learn(
     `about` are the messages that facts may rest on (None: all of them).
     Raises Retryable, Rejected, Misconfigured.
     """
-    learnt = understand(session, message, new, about)
+    learnt = understand(session, message, spoken, about)
     send_learnt(session, learnt, message)
     return len(learnt.facts), learnt.read
 
@@ -64,26 +67,29 @@ def learn(
 def understand(
     session: Session,
     message: IngestMessage,
-    new: Sequence[Said],
+    spoken: Sequence[Spoken],
     about: Container[str] | None = None,
 ) -> Learnt:
     """Return what the session's extractor makes of messages; nothing is sent.
 
     Parameters and errors as `learn`.
     """
-    said = {one.id for one in new if about is None or one.id in about}
-    spoken = [utterance for _, utterance in spoken_in(new, message)]
+    if not spoken:
+        return Learnt((), (), (), 0)
+    new = [said for said, _ in spoken]
+    utterances = [utterance for _, utterance in spoken]
+    ids = {one.id for one in new if about is None or one.id in about}
     context = _context(message, new[0])
     extraction = extract_in_batches(
-        message, spoken, context, session.zone, session.extractor
+        message, utterances, context, session.zone, session.extractor
     )
     facts = [
         _fact_record(fact, new, message, session)
         for fact in extraction.facts
-        if said & set(fact.message_ids)
+        if ids & set(fact.message_ids)
     ]
-    operations = restate_changes(extraction.operations, spoken)
-    entries = build_entries(operations, spoken)
+    operations = restate_changes(extraction.operations, utterances)
+    entries = build_entries(operations, utterances)
     return Learnt(facts, operations, entries, len(extraction.operations))
 
 
@@ -126,13 +132,11 @@ def send_facts_and_turns(
         )
 
 
-def spoken_in(
-    new: Sequence[Said], message: IngestMessage
-) -> list[tuple[Said, Utterance]]:
+def spoken_in(new: Sequence[Said], message: IngestMessage) -> list[Spoken]:
     """Return the messages that a person or an agent spoke, with their utterances."""
     names = _names(message)
     owners = owners_of(message)
-    found: list[tuple[Said, Utterance]] = []
+    found: list[Spoken] = []
     for said in new:
         utterance = _utterance(said.message, said.at, owners, names)
         if utterance is not None:

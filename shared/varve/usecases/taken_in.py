@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from varve.domain.calendar import iso, parse_instant
@@ -247,6 +248,7 @@ def take_in(
     return len(new)
 
 
+@lru_cache(maxsize=1024)
 def hash_message_id(message_id: str) -> str:
     """Return the hash under which a message is noted as taken in."""
     return digest(message_id, length=_HASH_LENGTH)

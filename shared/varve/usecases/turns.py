@@ -2,18 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from varve.domain.extraction import Utterance
 from varve.domain.extractive import choose_sentences, sentences
 from varve.domain.language.courtesies import is_courtesy
 from varve.domain.metadata import encode_metadata
 from varve.domain.record import IN_SHORT, MemoryType, Record, turn_id
 from varve.domain.text import passages, salience
 from varve.messages.ingest import IngestMessage
+from varve.usecases.learning import Spoken
 from varve.usecases.session import Session
-from varve.usecases.taken_in import Said
 from varve.usecases.timeline import working_day
-
-Spoken = tuple[Said, Utterance]
 
 SHORT_TOKENS = 160
 """The length of a long message in short, in estimated tokens."""

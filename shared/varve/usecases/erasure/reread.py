@@ -11,7 +11,7 @@ from varve.messages.ingest import IngestMessage
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import TimelineLine, read_timeline
 from varve.usecases.ingest import CONTEXT_MESSAGES, MESSAGES_PER_PART
-from varve.usecases.learning import learn
+from varve.usecases.learning import learn, spoken_in
 from varve.usecases.session import Session
 from varve.usecases.taken_in import Said
 
@@ -35,8 +35,9 @@ def reread(session: Session, message: Reread) -> tuple[int, int]:
     facts = 0
     operations = 0
     for part, said in _split_into_parts(message, list(left.values())):
+        spoken = spoken_in(said, part)
         new_facts, new_operations = learn(
-            session, part, said, about=message.remembered
+            session, part, spoken, about=message.remembered
         )
         facts += new_facts
         operations += new_operations
