@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from varve import AsyncMemory, Memory, NoteConflict, Rejected
 from varve.cli.main import main
 from varve.domain.identity import Scope
+from varve.domain.note_operations import NoteOperation
 from varve.domain.notes import (
     MAX_NOTE_BYTES,
     MAX_VERSIONS,
@@ -278,6 +280,12 @@ def test_the_asynchronous_memory_has_notes_too(tmp_path: Path) -> None:
             versions = await memory.notes.versions(PATH, user_id="u-1")
             assert versions == note.kept
             assert await memory.notes.delete(PATH, user_id="u-1")
+            operation = NoteOperation("run-1", "write")
+            change = await memory.notes.change(
+                PATH, FLAT, version=None, operation=operation
+            )
+            again = await memory.notes.find_change(operation)
+            assert again == replace(change, replayed=True)
 
     asyncio.run(use())
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from varve import Memory
+from varve.domain.note_operations import NoteOperation
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
 PATH = "people/souza.md"
@@ -77,6 +78,62 @@ def test_a_query_finds_the_words_of_an_older_version(
     memory.forget(query=query)
     assert b"bagpipes" not in left(tmp_path)
     assert memory.notes.get(PATH, user_id="u-marco") is not None
+
+
+OPERATION = NoteOperation("run-77", "write")
+
+
+def change(memory: Memory, path: str) -> None:
+    memory.notes.change(
+        path, OLD, version=None, operation=OPERATION, user_id="u-dana"
+    )
+
+
+def test_operations_of_a_forgotten_user_are_forgotten(
+    memory: Memory, tmp_path: Path
+) -> None:
+    change(memory, "souza-deleted")
+    memory.notes.delete("souza-deleted", user_id="u-dana")
+    assert len(list(tmp_path.rglob(".operations-*"))) == 1
+    told = memory.forget(user="u-dana", verify=True)
+    assert told["verification"]["proved"] is True
+    assert not list(tmp_path.rglob(".operations-*"))
+    assert memory.notes.find_change(OPERATION, user_id="u-dana") is None
+
+
+def test_an_operation_outlives_its_forgotten_note_without_its_words(
+    memory: Memory, tmp_path: Path
+) -> None:
+    change(memory, "souza-new")
+    (found,) = [
+        one
+        for one in memory.search("xylophones", user_id="u-dana").results
+        if one.source_ids == ["souza-new"]
+    ]
+    told = memory.forget(ids=[found.id], verify=True)
+    assert told["verification"]["proved"] is True
+    assert memory.notes.find_change(OPERATION, user_id="u-dana") is not None
+    (journal,) = tmp_path.rglob(".operations-*")
+    for word in ("souza", "xylophones", OPERATION.id):
+        assert word.encode() not in journal.read_bytes()
+    assert not [one for one in tmp_path.rglob("*") if "new" in one.name]
+
+
+def test_an_operation_is_no_note_in_status_and_export(
+    memory: Memory, tmp_path: Path
+) -> None:
+    change(memory, "third.md")
+    assert memory.status()["notes"]["count"] == 3
+    memory.export(tmp_path / "out")
+    twin = Memory.open(
+        tmp_path / "twin", agent="twin", now=NOW, environment={}
+    )
+    assert twin.import_(tmp_path / "out")["notes"] == 3
+    note = twin.notes.get("third.md", user_id="u-dana")
+    assert note == memory.notes.get("third.md", user_id="u-dana")
+    assert note is not None
+    assert note.current.operation == OPERATION.id
+    assert twin.notes.find_change(OPERATION, user_id="u-dana") is None
 
 
 def test_the_proof_names_a_note_of_the_agent_that_repeats_a_users_words(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 from varve.api.memory import Memory
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
+from varve.domain.note_operations import NoteChange, NoteOperation
 from varve.domain.notes import Note, NoteVersion
 from varve.domain.search.query import MemoryTypeName
 from varve.domain.usage import ModelUsage
@@ -295,6 +296,36 @@ class AsyncNotes:
             lambda one: one.notes.delete(
                 path, version=version, user_id=user_id
             )
+        )
+
+    async def change(
+        self,
+        path: str,
+        content: str | None,
+        *,
+        version: str | None,
+        operation: NoteOperation | None = None,
+        user_id: str | None = None,
+        now: datetime | None = None,
+    ) -> NoteChange:
+        """Write or delete a note if `version` is the current one; see `Notes.change`."""
+        return await self._memory.run(
+            lambda one: one.notes.change(
+                path,
+                content,
+                version=version,
+                operation=operation,
+                user_id=user_id,
+                now=now,
+            )
+        )
+
+    async def find_change(
+        self, operation: NoteOperation, *, user_id: str | None = None
+    ) -> NoteChange | None:
+        """Return the outcome of an operation, or None; see `Notes.find_change`."""
+        return await self._memory.run(
+            lambda one: one.notes.find_change(operation, user_id=user_id)
         )
 
     async def versions(

@@ -4,8 +4,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from varve.domain.identity import Scope
+from varve.domain.note_operations import NoteChange, NoteOperation
 from varve.domain.notes import Note, NoteVersion
 from varve.usecases import notes as usecases
+from varve.usecases.note_operations import NoteEdit, change_note, find_change
 from varve.usecases.notes import NotePut
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
@@ -104,6 +106,36 @@ class Notes:
         """
         with self._open() as session:
             return usecases.delete_note(session, path, version, user_id)
+
+    def change(
+        self,
+        path: str,
+        content: str | None,
+        *,
+        version: str | None,
+        operation: NoteOperation | None = None,
+        user_id: str | None = None,
+        now: datetime | None = None,
+    ) -> NoteChange:
+        """Write a note, or with content None delete it, if `version` is the current one.
+
+        `version` None: there must be no note. Every write makes another version. The same
+        operation again changes nothing and returns the first outcome; about the last
+        1,000 of each owner are known. Raises NoteConflict, Rejected, Retryable.
+        """
+        edit = NoteEdit(path, content, version, operation, user_id)
+        with self._open(now) as session:
+            return change_note(session, edit)
+
+    def find_change(
+        self, operation: NoteOperation, *, user_id: str | None = None
+    ) -> NoteChange | None:
+        """Return the outcome of an operation that is known, or None.
+
+        Raises Rejected: the operation's id is another's; Retryable.
+        """
+        with self._open() as session:
+            return find_change(session, operation, user_id)
 
     def versions(
         self, path: str, *, user_id: str | None = None

@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -47,22 +47,26 @@ class NoteVersion:
     """One version of a note; `number` counts from 1, and `at` is when it was written.
 
     `version` is a hash of the version before it and the content, so that the same put
-    has the same version.
+    has the same version. `operation` is the id of the operation that wrote it, if any.
     """
 
     version: str
     number: int
     at: datetime
     content: str = field(repr=False)
+    operation: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {
+        values: dict[str, Any] = {
             "version": self.version,
             "number": self.number,
             "at": iso(self.at),
             "content": self.content,
         }
+        if self.operation is not None:
+            values["operation"] = self.operation
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,11 @@ def note_key(scope: Scope, path: str, user_id: str | None) -> str:
     return f"{note_folder(scope, user_id)}/{_encode(path)}.json"
 
 
+def is_note_key(key: str) -> bool:
+    """Return whether the key is of a note's object, not of a journal of operations."""
+    return not key.rpartition("/")[2].startswith(".")
+
+
 def path_of(key: str) -> str:
     """Return the path of the note that the key is of. Raises Damaged: it is of none."""
     name = key.rpartition("/")[2].removesuffix(".json")
@@ -199,9 +208,20 @@ def next_version(
     return Note(path, user_id, before.created_at, kept)
 
 
-def version_name(before: str, content: str) -> str:
-    """Return the name of the version with this content that follows `before`."""
-    return digest(before, content, length=16)
+def version_name(before: str, content: str, *mark: str) -> str:
+    """Return the name of the version with this content that follows `before`.
+
+    A mark, such as an operation's id, tells it from the same content after `before`.
+    """
+    return digest(before, content, *mark, length=16)
+
+
+def mark_version(note: Note, mark: str, operation: str | None) -> Note:
+    """Return the note with a current version that no other writer can have made."""
+    before = note.kept[-2].version if len(note.kept) > 1 else ""
+    name = version_name(before, note.content, mark)
+    marked = replace(note.current, version=name, operation=operation)
+    return replace(note, kept=(*note.kept[:-1], marked))
 
 
 def encode_note(note: Note) -> bytes:
@@ -231,7 +251,13 @@ def note_from_json(value: dict[str, Any]) -> Note:
     for one in value["versions"]:
         at = parse_instant(one["at"])
         kept.append(
-            NoteVersion(one["version"], one["number"], at, one["content"])
+            NoteVersion(
+                one["version"],
+                one["number"],
+                at,
+                one["content"],
+                one.get("operation"),
+            )
         )
     if not kept:
         raise ValueError("a note has a version")

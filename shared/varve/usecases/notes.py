@@ -18,6 +18,7 @@ from varve.domain.notes import (
     count_records,
     decode_note,
     encode_note,
+    is_note_key,
     next_version,
     note_content,
     note_folder,
@@ -66,16 +67,20 @@ def put_note(session: Session, put: NotePut) -> Note:
     The same put again changes nothing. Raises Rejected: path or content is not valid;
     NoteConflict: another version than the expected one is there; Retryable.
     """
-    key = _key_of(session.scope, put.path, put.user_id)
+    key = key_of_note(session.scope, put.path, put.user_id)
     if put.overwrite and put.version is not None:
         raise Rejected("version", "cannot be given together with overwrite")
-    note_content(put.content)
-    content = note_content(session.privacy(put.content))
+    content = filter_content(session, put.content)
     note, before = until_uncontended(
         partial(_put_once, session, key, put, content)
     )
-    _send_index(session, note, before)
+    send_note_index(session, note, before)
     return note
+
+
+def filter_content(session: Session, content: str) -> str:
+    """Return a note's content as it is stored. Raises Rejected: no text, or too long."""
+    return note_content(session.privacy(note_content(content)))
 
 
 def _put_once(
@@ -113,7 +118,7 @@ def delete_note(
 
     Raises Rejected: the path; NoteConflict: `version` is not the current one; Retryable.
     """
-    key = _key_of(session.scope, path, user_id)
+    key = key_of_note(session.scope, path, user_id)
 
     def delete() -> Note | None:
         before, etag = read_note(key, session.objects)
@@ -127,7 +132,7 @@ def delete_note(
 
     gone = until_uncontended(delete)
     if gone is not None:
-        _send_index(session, gone, None)
+        send_note_index(session, gone, None)
     return gone is not None
 
 
@@ -136,7 +141,9 @@ def get_note(
     session: Session, path: str, user_id: str | None = None
 ) -> Note | None:
     """Return a note, or None. Raises Rejected: the path; Damaged, Retryable."""
-    return read_note(_key_of(session.scope, path, user_id), session.objects)[0]
+    return read_note(
+        key_of_note(session.scope, path, user_id), session.objects
+    )[0]
 
 
 @doing("note")
@@ -196,7 +203,9 @@ def read_notes(
 def _list_keys(folder: str, prefix: str, objects: Objects) -> Iterator[str]:
     """Yield the keys of the notes of a folder whose paths begin with the prefix."""
     for info in objects.list(folder):
-        if info.size and path_of(info.key).startswith(prefix):
+        if not info.size or not is_note_key(info.key):
+            continue
+        if path_of(info.key).startswith(prefix):
             yield info.key
 
 
@@ -233,10 +242,14 @@ def read_note_rows(
 def index_notes(session: Session, notes: Iterable[Note]) -> None:
     """Have the writer bring the records of these notes up to date. Raises Retryable."""
     for note in notes:
-        _send_index(session, note, None)
+        send_note_index(session, note, None)
 
 
-def _send_index(session: Session, note: Note, before: Note | None) -> None:
+def send_note_index(session: Session, note: Note, before: Note | None) -> None:
+    """Have the writer bring the records of a note up to date. Raises Retryable.
+
+    `before` is the note as it was; its records may have been more.
+    """
     versions = [note, before] if before else [note]
     message = IndexNote(
         session.scope, note.path, note.user_id, _count_records(versions)
@@ -254,7 +267,7 @@ def _count_records(notes: Sequence[Note]) -> int:
     return max(count_records(one) for note in notes for one in note.kept)
 
 
-def _key_of(scope: Scope, path: str, user_id: str | None) -> str:
+def key_of_note(scope: Scope, path: str, user_id: str | None) -> str:
     """Return the key of a caller's note. Raises Rejected: path or user is not valid."""
     if user_id is not None:
         reference(user_id, "userId")

@@ -5,6 +5,7 @@ from typing import Any
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.ledger import Failure, noted_grain
+from varve.domain.notes import is_note_key
 from varve.ports.meter import doing
 from varve.ports.records import MemoryReader
 from varve.usecases.budget import read_budget
@@ -124,9 +125,10 @@ def _graph(session: Session) -> dict[str, Any]:
 
 def _notes(session: Session) -> dict[str, Any]:
     """Return how many notes there are, of the agent and its users, and their bytes."""
-    sizes = [
-        one.size for one in session.objects.list(f"notes/{session.scope}")
-    ]
+    sizes: list[int] = []
+    for one in session.objects.list(f"notes/{session.scope}"):
+        if is_note_key(one.key):
+            sizes.append(one.size)
     return {"count": sum(map(bool, sizes)), "bytes": sum(sizes)}
 
 

@@ -10,6 +10,7 @@ from varve.domain.identity import Scope
 from varve.domain.notes import (
     Note,
     encode_note,
+    is_note_key,
     note_folder,
     note_key,
     version_keys,
@@ -83,9 +84,15 @@ def sweep_notes(
 
 
 def sweep_deleted(scope: Scope, user_id: str, *, objects: Objects) -> None:
-    """Delete the empty objects that a user's deleted notes left; their names are paths."""
-    folder = note_folder(scope, user_id)
-    objects.delete([one.key for one in objects.list(folder) if not one.size])
+    """Delete what a user's notes left: operations, and empty objects of deleted notes.
+
+    The empty objects' names are paths.
+    """
+    left: list[str] = []
+    for one in objects.list(note_folder(scope, user_id)):
+        if not one.size or not is_note_key(one.key):
+            left.append(one.key)
+    objects.delete(left)
 
 
 def find_barred_rows(
