@@ -74,7 +74,7 @@ wheel: ## build what a release would be into .build/dist
 test-install: ## install the wheel with each Python, once with all extras, and try it; needs the registry
 	$(PYTHON) .ci/release.py
 
-FRAMEWORKS := adk agent-framework anthropic-memory claude-agent langchain langgraph-store llama-index openai-agents pydantic-ai strands
+FRAMEWORKS := adk agent-framework anthropic-memory claude-agent langchain langgraph-store llama-index openai-agents pydantic-ai pydantic-harness strands
 INTEGRATIONS := .build/integrations
 UV := .build/release/bin/uv
 

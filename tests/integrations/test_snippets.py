@@ -26,6 +26,7 @@ LIBRARIES = {
     "claude_agent": "claude_agent_sdk",
     "langgraph_store": "langgraph.store.base",
     "openai_agents": "agents",
+    "pydantic_harness": "pydantic_ai_harness",
 }
 
 
@@ -51,6 +52,9 @@ MODELS: dict[str, Callable[[Any], Any]] = {
     "llama_index": lambda tests: tests.WrittenModel(seen=[]),
     "openai_agents": lambda tests: tests.WrittenModel([]),
     "pydantic_ai": lambda tests: tests.make_model([]),
+    "pydantic_harness": lambda tests: tests.make_model(
+        [], ("write_memory", {"content": tests.TOLD})
+    ),
     "strands": lambda tests: tests.WrittenModel([]),
 }
 

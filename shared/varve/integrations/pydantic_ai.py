@@ -1,6 +1,6 @@
 """Pydantic AI: a capability that recalls, keeps and offers a search tool.
 
-Needs the extra `pydantic-ai`. Shapes: pydantic-ai 2.68, `pydantic_ai.capabilities`.
+Needs the extra `pydantic-ai`. Shapes: pydantic-ai 2.62 to 2.68, `pydantic_ai.capabilities`.
 """
 
 import asyncio
