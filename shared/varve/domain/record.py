@@ -71,7 +71,8 @@ class Record:
     source id, the fingerprint that the source had. Their `about` is the first and the last
     local day of their sources (`as_span`). Rows of the experience store keep
     their details in `key_facts` (domain.experience.rows), and facts and turns the metadata
-    of their messages (domain.metadata). They may grow: a row with a
+    of their messages (domain.metadata). The `source_fingerprints` of turns are their links
+    to earlier turns (domain.statements.links). They may grow: a row with a
     smaller `position` never replaces one of the same id with a greater.
     """
 
@@ -121,6 +122,13 @@ class Record:
         if self.memory_type in (MemoryType.FACT, MemoryType.TURN):
             return decode_metadata(self.key_facts)
         return {}
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links of a turn to earlier ones; other types have none."""
+        if self.memory_type is MemoryType.TURN:
+            return self.source_fingerprints
+        return ()
 
     @property
     def fingerprint(self) -> str:

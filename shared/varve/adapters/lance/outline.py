@@ -11,8 +11,14 @@ import pyarrow.compute as pc
 
 from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.rows import ADDRESS, Addresses, read_all
+from varve.domain.record import MemoryType
 from varve.domain.search.lexical import Spots
-from varve.domain.search.outline import TYPES, Codes, Outline
+from varve.domain.search.outline import (
+    LINK_SEPARATOR,
+    TYPES,
+    Codes,
+    Outline,
+)
 
 with without_rest_client():
     from lancedb.table import Table
@@ -26,6 +32,7 @@ SHORT = (
     "about",
     "importance",
     "position",
+    "source_fingerprints",
 )
 """The columns of a row that an outline has."""
 
@@ -127,7 +134,19 @@ def short_columns(rows: pa.Table) -> dict[str, Any]:
         "positions": rows["position"].to_numpy().astype(np.int32),
         "event_times": rows["event_time"].cast(pa.int64()).to_numpy(),
         "importances": rows["importance"].to_numpy().astype(np.float32),
+        "links": _codes(_join_links(rows)),
     }
+
+
+def _join_links(rows: pa.Table) -> pa.ChunkedArray:
+    """Return the links of each turn as one text; null for rows without links."""
+    fingerprints = rows["source_fingerprints"]
+    is_turn = pc.equal(rows["memory_type"], MemoryType.TURN.value)
+    has_links = pc.and_(
+        is_turn, pc.greater(pc.list_value_length(fingerprints), 0)
+    )
+    joined = pc.binary_join(fingerprints, LINK_SEPARATOR)
+    return pc.if_else(has_links, joined, pa.scalar(None, pa.string()))
 
 
 def _append(known: Any, more: Any) -> Any:

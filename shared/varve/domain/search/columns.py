@@ -18,6 +18,7 @@ from varve.domain.search.indexing import index_texts
 from varve.domain.search.lexical import Bools, Floats, Lexical, Spots
 from varve.domain.search.occurrences import Occurrences
 from varve.domain.search.outline import (
+    LINK_SEPARATOR,
     NO_CODE,
     TYPES,
     Codes,
@@ -291,7 +292,12 @@ def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
         importances=_build_array(
             records, attrgetter("importance"), np.float32
         ),
+        links=encode_values([_join_links(record) for record in records]),
     )
+
+
+def _join_links(record: Record) -> str | None:
+    return LINK_SEPARATOR.join(record.links) or None
 
 
 def _get_type_code(record: Record) -> int:

@@ -27,6 +27,8 @@ NO_FILTER = Filter()
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POSITION_BITS = 31
+LINK_SEPARATOR = " "
+"""What stands between the links of one turn."""
 NO_CODE = -1
 """The code of a row without a value."""
 _UNKNOWN_CODE = -2
@@ -84,7 +86,8 @@ def renumber(of: Ints, new_codes: Sequence[int]) -> Ints:
 class Outline:
     """The short columns of the records of one agent and grain.
 
-    `event_times` are in microseconds since 1970.
+    `event_times` are in microseconds since 1970. `links` have a value for the turns that
+    have links, such as `supersedes:turn-… confirms:turn-…` (domain.statements.links).
     """
 
     types: npt.NDArray[np.int8]
@@ -95,6 +98,7 @@ class Outline:
     positions: Ints
     event_times: Times
     importances: Floats
+    links: Codes
 
     def __len__(self) -> int:
         return len(self.types)

@@ -11,6 +11,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import TYPES, Codes
 from varve.domain.search.query import Filter
+from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.pairs import Statement, adds_nothing, score_pair
 from varve.domain.statements.sameness import SAME_COSINE
 from varve.domain.statements.telling import CORRECTION, read_corrected
@@ -235,6 +236,37 @@ class StoreStatements:
             if named is not None:
                 return self.find_statement(named)
         return None
+
+    @property
+    def has_links(self) -> bool:
+        """Whether a model linked any turn to an earlier one."""
+        return bool(self._linked)
+
+    def find_linked(
+        self, row: int, relation: Relation, admitted: Bools | None
+    ) -> list[int]:
+        """Return the admitted later turns that a model linked to a turn, oldest first."""
+        later = self._linked.get((row, relation), ())
+        return [
+            other for other in later if admitted is None or admitted[other]
+        ]
+
+    @cached_property
+    def _linked(self) -> dict[tuple[int, Relation], list[int]]:
+        """The later turns that are linked to each earlier one, by row and relation."""
+        columns = self._columns
+        rows = np.flatnonzero(columns.links.of >= 0)
+        if not len(rows):
+            return {}
+        order = np.argsort(columns.event_times[rows], kind="stable")
+        row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
+        found: dict[tuple[int, Relation], list[int]] = {}
+        for row in rows[order].tolist():
+            for relation, id_ in parse_links(columns.links.name(row) or ""):
+                earlier = row_by_id.get(id_)
+                if earlier is not None and self.is_later(earlier, row):
+                    found.setdefault((earlier, relation), []).append(row)
+        return found
 
     def find_statement(self, row: int) -> int | None:
         """Return the turn by whose standing a row stands; None: it has no standing.

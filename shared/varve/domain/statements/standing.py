@@ -1,9 +1,10 @@
 """Which statements of a store still hold: a pure function of the store's columns.
 
-A turn is superseded by the later turn of the same speaker and user that most likely
-changes it (`pairs.py`). Facts stand as the turns of their messages do. What the assistant
-repeats stands as the statement it answers. The answer of each row is computed when it is
-asked for, so that a change of the store, late arrivals and erasure need nothing else.
+A turn is superseded by the later turn of the same speaker and user that a model linked to
+it (`links.py`), else by the one that most likely changes it (`pairs.py`). Facts stand as
+the turns of their messages do. What the assistant repeats stands as the statement it
+answers. The answer of each row is computed when it is asked for, so that a change of the
+store, late arrivals and erasure need nothing else.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
 from varve.domain.search.row import Message
 from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.links import Relation
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves, relate, tells_beside
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
@@ -87,8 +89,9 @@ class Standings:
         found: dict[int, Successor] = {}
         turns: list[int] = []
         for row in rows:
-            if row in self.corrections:
-                found[row] = Successor(self.corrections[row], np.inf)
+            named = self._find_named(row)
+            if named is not None:
+                found[row] = Successor(named, np.inf)
             elif self.store.is_told(row):
                 turns.append(row)
         if self.careful:
@@ -98,6 +101,18 @@ class Standings:
             if successor is not None:
                 found[row] = successor
         return found
+
+    def _find_named(self, row: int) -> int | None:
+        """Return the last row that names a row as superseded: its correction, else a link."""
+        if row in self.corrections:
+            return self.corrections[row]
+        linked = self._find_linked(row)
+        return linked[-1] if linked else None
+
+    def _find_linked(self, row: int) -> list[int]:
+        """Return the rows that supersede a row as a model judged, oldest first."""
+        later = self.store.find_linked(row, Relation.SUPERSEDES, self.admitted)
+        return [other for other in later if not self._leaves(row, other)]
 
     def _find_later(self, rows: Sequence[int]) -> dict[int, list[int]]:
         """Return each row's nearest later statements and those that the question found."""
@@ -122,7 +137,13 @@ class Standings:
         for other in self.store.find_later([row], self.admitted)[row].repeats:
             if self._is_said_again(row, other):
                 times.append(self.store.read(other).time)
+        for other in self._find_confirming(row):
+            times.append(self.store.read(other).time)
         return max(times)
+
+    def _find_confirming(self, row: int) -> list[int]:
+        """Return the rows that confirm a row as a model judged."""
+        return self.store.find_linked(row, Relation.CONFIRMS, self.admitted)
 
     def _is_said_again(self, row: int, other: int) -> bool:
         """Return whether a later row says the same statement."""
@@ -152,8 +173,9 @@ class Standings:
     def _choose(self, row: int, later: Sequence[int]) -> Successor | None:
         """Return the likeliest successor; None: none is likely enough."""
         best: Successor | None = None
+        confirming = self._find_confirming(row)
         for other in later:
-            if self._is_said_again(row, other):
+            if other in confirming or self._is_said_again(row, other):
                 continue
             score = self._score(row, other)
             if score > (best.score if best else -np.inf):
@@ -166,8 +188,9 @@ class Standings:
         The row holds all the same: no score reaches `SUPERSEDED`.
         """
         best: tuple[float, int] | None = None
+        confirming = self._find_confirming(row)
         for other in self.store.find_later([row], self.admitted)[row].nearest:
-            if self._is_said_again(row, other):
+            if other in confirming or self._is_said_again(row, other):
                 continue
             score = self.store.score(row, other)
             if score + NEAREST >= DOUBTFUL:
@@ -248,18 +271,18 @@ class Standings:
     def find_corrected(
         self, parts: Mapping[str, tuple[Message, str]]
     ) -> frozenset[str]:
-        """Return the keys of the parts that a correction supersedes.
+        """Return the keys of the parts that a correction or a link supersedes.
 
         Each part is a message and the words that were drawn from it, as a fact, a triple
         or an attribute of a profile.
         """
-        if not self.corrections:
+        if not (self.corrections or self.store.has_links):
             return frozenset()
         row_by_id = {id_: row for row, id_ in enumerate(self.columns.ids)}
         found: set[str] = set()
         for key, ((conversation, message), words) in parts.items():
             row = row_by_id.get(turn_id(conversation or "", message), -1)
-            successor = self.corrections.get(row)
+            successor = self._find_named(row)
             if successor is not None and self._concerns_part(
                 words, row, successor
             ):
