@@ -62,6 +62,8 @@ KEYS = {
     "`varve eval retrieval --tune` proposes them.",
     "summaries.scope": "Whether a summary is made of one user's messages or of all of "
     "an agent's. With `agent`, a search for one user finds no summaries of several.",
+    "statements.changes": "Who finds what a new statement supersedes or confirms. `model` costs a "
+    "call of VARVE_LLM for a conversation that resembles earlier words; `rules` costs none.",
     "analytics.searches": "Whether each question of a search is logged, with a hash of it or "
     "with its words.",
     "experience.gapMinutes": "Minutes of silence after which a new episode begins.",

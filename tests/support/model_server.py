@@ -117,10 +117,12 @@ class ModelServer(LoopbackServer):
         self,
         reply: Reply | None = None,
         *,
+        compare: Reply | None = None,
         supports_json_schema: bool = True,
         api_key: str = "test-key",
     ):
         self.reply: Reply = reply or (lambda _: {})
+        self.compare: Reply = compare or (lambda _: {"verdicts": []})
         self.supports_json_schema = supports_json_schema
         self.api_key = api_key
         self.dimensions = 768  # of the embedding model itself, where a request asks for no other
@@ -131,6 +133,15 @@ class ModelServer(LoopbackServer):
         self._ids: Iterator[int] = count(1)
         self._lock = threading.Lock()
         super().__init__(_ModelHandler)
+
+    def answer(self, request: Request) -> str | dict[str, Any]:
+        """Answer by `compare` whether statements change earlier ones, else by `reply`."""
+        is_comparison = "<new>\n" in prompt(request)
+        return (self.compare if is_comparison else self.reply)(request)
+
+    @property
+    def comparisons(self) -> list[Received]:
+        return [one for one in self.chats if "<new>\n" in prompt(one.body)]
 
     @property
     def base_url(self) -> str:
@@ -246,7 +257,7 @@ class _ModelHandler(LoopbackHandler):
         )
 
     def _completion(self, body: Request) -> dict[str, Any]:
-        reply = self.model.reply(body)
+        reply = self.model.answer(body)
         content = reply if isinstance(reply, str) else json.dumps(reply)
         message = {"role": "assistant", "content": content, "refusal": None}
         return {

@@ -41,7 +41,8 @@ SAID = (
 
 
 class ScriptedLLM:
-    """A model that says of each message what no rule says, and notes its prompts."""
+    """A model that says of each message what no rule says, and notes its prompts
+    but for comparisons of statements."""
 
     model = "gpt-4o-mini"
 
@@ -49,6 +50,8 @@ class ScriptedLLM:
         self.prompts: list[str] = []
 
     def complete(self, _system: str, user: str, reply: Any) -> Any:
+        if "<new>" in user:
+            return reply(verdicts=[])
         self.prompts.append(user)
         if "<sources>" in user:
             lists: dict[str, Any] = {

@@ -740,6 +740,11 @@ def test_search_reads_memory_and_writes_costs_and_questions_alone(
             "s3:DeleteObject",
             "vectordb graphs profiles ledger payloads",
         ),
+        (
+            "ExtractFunction",
+            "s3:GetObject",
+            "payloads timeline ledger vectordb workspaces audit costs costs/-",
+        ),
         ("ExtractFunction", "s3:DeleteObject", "payloads timeline"),
         (
             "ForgetFunction",

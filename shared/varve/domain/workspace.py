@@ -240,6 +240,22 @@ class SummariesConfig(StrictCamelModel):
     scope: SummaryScope = SummaryScope.USER
 
 
+class ChangesFinder(StrEnum):
+    """Who finds what a new statement changes: rules alone, or a model beside them."""
+
+    RULES = "rules"
+    MODEL = "model"
+
+
+class StatementsConfig(StrictCamelModel):
+    """Who finds which earlier statements a new one supersedes or confirms.
+
+    `model` is the workspace's chat model; a workspace without one has the rules.
+    """
+
+    changes: ChangesFinder = ChangesFinder.MODEL
+
+
 class CostsConfig(StrictCamelModel):
     """How costs are estimated, and how many days they are kept.
 
@@ -287,6 +303,7 @@ class WorkspaceConfig(StrictCamelModel):
     privacy: PrivacyConfig = PrivacyConfig()
     search: SearchConfig = SearchConfig()
     summaries: SummariesConfig = SummariesConfig()
+    statements: StatementsConfig = StatementsConfig()
     experience: ExperienceConfig = ExperienceConfig()
     analytics: AnalyticsConfig = AnalyticsConfig()
     costs: CostsConfig = CostsConfig()

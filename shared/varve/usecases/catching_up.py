@@ -8,6 +8,7 @@ from varve.domain.calendar import Grain, iso
 from varve.domain.conversation import Conversation
 from varve.domain.erasure import Tombstones
 from varve.domain.identity import digest
+from varve.domain.record import turn_id
 from varve.domain.retention import oldest_kept
 from varve.messages.erasure import (
     EraseMessage,
@@ -30,6 +31,7 @@ from varve.usecases.learning import (
     spoken_in,
     understand,
 )
+from varve.usecases.relating import relate
 from varve.usecases.session import Session
 from varve.usecases.taken_in import Said, hash_message_id
 from varve.usecases.timeline import working_day
@@ -153,6 +155,7 @@ def _read_batch(
     for one in readings:
         if one.message is not None:
             send_learnt(session, one.learnt, one.message)
+            _relate(session, one.message)
     session.queues.flush()
     remove_marks(session.scope, marks, objects=session.objects)
     return replace(
@@ -193,6 +196,20 @@ def _read(
     spoken = spoken_in(said, message)
     learnt = understand(session, message, spoken, about=kept)
     return _Reading(mark, message, learnt)
+
+
+def _relate(session: Session, message: IngestMessage) -> None:
+    """Have the model compare the turns of messages, as far as they have not expired."""
+    conversation = message.conversation
+    ids: list[str] = []
+    for one in conversation.messages:
+        # A second passage shows that the first one is not the whole message.
+        for passage in (0, 1):
+            ids.append(
+                turn_id(conversation.conversation_id, str(one.id), passage)
+            )
+    reader = session.records.at(session.scope, (Grain.WORKING,))
+    relate(session, reader.get(session.scope, Grain.WORKING, ids), message)
 
 
 def _places_of(mark: WaitingWords, lines: Sequence[TimelineLine]) -> list[int]:

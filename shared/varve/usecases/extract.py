@@ -34,6 +34,7 @@ from varve.usecases.learning import (
     spoken_in,
 )
 from varve.usecases.progress import StepCounter
+from varve.usecases.relating import relate
 from varve.usecases.session import OpenSession, Session
 from varve.usecases.taken_in import Said, TakenIn
 from varve.usecases.timeline import keep, timeline_expiry_key
@@ -260,6 +261,8 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
     # The words go first: if extraction fails, they are in memory and can be found.
     send_facts_and_turns(session, turns, message)
     facts, operations, waiting = _learn_or_wait(session, message, new, spoken)
+    if not waiting:
+        relate(session, turns, message)
     keep_episodes(session, message, new, taken_in.last_at)
     if not turns:
         _note_expiry(session, message)

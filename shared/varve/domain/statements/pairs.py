@@ -98,16 +98,26 @@ def score_pair(
 
 
 def is_barred(earlier: Cues, later: Cues) -> bool:
-    """Return whether the later text cannot supersede: it tells of no own present state."""
+    """Return whether the later text cannot supersede, as far as its words show."""
+    return (
+        is_guarded(earlier, later)
+        or _repeats_event(earlier, later)
+        or _tells_of_another_thing(earlier, later)
+    )
+
+
+def is_guarded(earlier: Cues, later: Cues) -> bool:
+    """Return whether the later text asks, or tells of no own present state.
+
+    No model's judgement changes that.
+    """
     if later.asks or earlier.asks:
         return True
     if tells_of_others(earlier, later) and not later.has("correcting"):
         return True
-    if any(later.has(name) for name in NEVER) or _repeats_event(
-        earlier, later
-    ):
+    if any(later.has(name) for name in NEVER):
         return True
-    return _tells_no_present(later) or _tells_of_another_thing(earlier, later)
+    return _tells_no_present(later)
 
 
 def _tells_of_another_thing(earlier: Cues, later: Cues) -> bool:
