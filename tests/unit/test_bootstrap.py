@@ -341,5 +341,5 @@ def test_the_tokens_of_every_client_are_counted_in_one_place() -> None:
         assert driver.usage.calls == extracting
         done = driver.memory(ACME).summarize(grain="daily", now=LATER)
         assert done["built"] == 1
-        assert len(model.chats) == 3
+        assert (len(model.chats), len(model.comparisons)) == (4, 1)
         assert driver.usage.calls == len(model.requests)
