@@ -83,7 +83,9 @@ def iso(instant: datetime) -> str:
 
     Microseconds appear only if they are not zero.
     """
-    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if instant.tzinfo is not UTC:
+        instant = instant.astimezone(UTC)
+    return instant.isoformat().replace("+00:00", "Z")
 
 
 def parse_instant(text: str) -> datetime:

@@ -90,11 +90,8 @@ class Identity:
 
 def digest(*parts: str, length: int = 64) -> str:
     """Return the first `length` hex digits of SHA-256 over the NUL-terminated parts."""
-    sha = hashlib.sha256()
-    for part in parts:
-        sha.update(part.encode())
-        sha.update(b"\0")
-    return sha.hexdigest()[:length]
+    text = "".join([f"{part}\0" for part in parts])
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
 def _shown(value: str) -> str:

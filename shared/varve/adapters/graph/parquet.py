@@ -131,9 +131,7 @@ def _remove(table: "GraphTable", doomed: frozenset[str]) -> int:
     known = triple.evidence_of(triples)
     left = triple.remove_operations(known, doomed)
     if len(left) < len(known):
-        keys = {(one.source_id, one.label) for one in triples}
-        table.groups(keys, ())
-        table.replace_groups(triple.fold(left.values()))
+        table.replace(triples, triple.fold(left.values()))
     return len(known) - len(left)
 
 
@@ -156,14 +154,15 @@ def change(
     for name in changed:
         entities |= {before.entity(name), after.entity(name)}
     keys = {triple.group_key(operation, after) for operation in operations}
-    known = triple.evidence_of(table.groups(keys, entities))
+    groups = table.groups(keys, entities)
+    known = triple.evidence_of(groups)
     merged = dict(known)
     for operation in operations:
         earlier = merged.get(operation.id, operation)
         merged[operation.id] = triple.first_learnt(earlier, operation)
     if merged == known:
         return None
-    table.replace_groups(triple.fold(merged.values(), after))
+    table.replace(groups, triple.fold(merged.values(), after))
     return len(merged) - len(known)
 
 

@@ -5,7 +5,7 @@ DuckDB itself opens no file and no connection: the store's client transfers the 
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -204,7 +204,7 @@ class GraphTable:
     ) -> list[Triple]:
         """Return the groups of these keys, and those that name one of the entities.
 
-        The groups are whole, and are the ones that `replace_groups` replaces next.
+        The groups are whole.
         """
         sources, labels = zip(*keys, strict=True)
         wanted = [list(sources), list(labels), list(entities)]
@@ -213,14 +213,20 @@ class GraphTable:
             "select facts.* from facts semi join wanted using (source_id, label)"
         )
 
-    def replace_groups(self, triples: Sequence[Triple]) -> None:
-        """Replace the groups that `groups` returned last by these triples."""
+    def replace(
+        self, before: Iterable[Triple], after: Iterable[Triple]
+    ) -> None:
+        """Replace triples by others; a triple that is in both keeps its row."""
+        old = {one.id: one for one in before}
+        new = {one.id: one for one in after}
+        gone = [id_ for id_, one in old.items() if new.get(id_) != one]
         self._connection.execute(
-            "delete from facts where (source_id, label) in"
-            " (select source_id, label from wanted)"
+            "delete from facts where id in (select unnest($1::varchar[]))",
+            [gone],
         )
-        for start in range(0, len(triples), BATCH_ROWS):
-            self._insert(to_table(triples[start : start + BATCH_ROWS]))
+        added = [one for id_, one in new.items() if old.get(id_) != one]
+        for start in range(0, len(added), BATCH_ROWS):
+            self._insert(to_table(added[start : start + BATCH_ROWS]))
 
     def encode(self) -> bytes:
         """Return the table as a Parquet object; equal triples give equal bytes."""
