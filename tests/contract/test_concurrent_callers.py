@@ -24,6 +24,8 @@ from tests.support.processes import begin_together, run_together
 from tests.support.s3 import s3_server
 from varve.api.memory import Memory
 from varve.domain.calendar import Grain
+from varve.domain.note_operations import NoteOperation
+from varve.domain.notes import NoteConflict
 from varve.domain.record import MemoryType
 from varve.domain.search.query import Filter
 
@@ -255,3 +257,33 @@ def run_process(root: str, number: int) -> list[str]:
 if __name__ == "__main__":
     begin_together()
     print(json.dumps(run_process(sys.argv[1], int(sys.argv[2]))))
+
+
+def append_once(memory: Memory, line: str) -> None:
+    """Append a line to a note, as each of the callers that repeat one operation does."""
+    operation = NoteOperation(line, "append")
+    while memory.notes.find_change(operation) is None:
+        note = memory.notes.get("log.md")
+        content = line if note is None else f"{note.content}\n{line}"
+        version = None if note is None else note.version
+        try:
+            memory.notes.change(
+                "log.md", content, version=version, operation=operation
+            )
+        except NoteConflict:
+            continue
+
+
+def test_invariant_10_callers_that_repeat_an_operation_have_it_once(
+    root: str,
+) -> None:
+    lines = [f"line {number}" for number in range(2 + share_of(32, root))]
+    memories = [open_memory(root), open_memory(root)]
+    calls: list[Call] = []
+    for line in lines:
+        calls += [partial(append_once, memory, line) for memory in memories]
+    assert call_all(calls, 4) == []
+    note = memories[0].notes.get("log.md")
+    assert note is not None
+    assert sorted(note.content.split("\n")) == sorted(lines)
+    assert note.current.number == len(lines)
