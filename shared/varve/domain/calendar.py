@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
@@ -310,6 +311,7 @@ def _label(day: date, grain: Grain) -> str:
     return f"{year:04}"
 
 
+@lru_cache(maxsize=10_000)
 def _parse_label(label: str) -> tuple[Grain, date]:
     """Return the grain that a label's form implies, and its first day.
 
