@@ -25,6 +25,7 @@ from tests.support.internals import (
 )
 from tests.support.lanes import hits
 from tests.support.moto_process import PROJECT
+from tests.support.nightly import choose
 from tests.support.s3 import s3_server
 from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.lance_cache.records import LanceRecords
@@ -163,16 +164,21 @@ class TestManySmallWrites:
         self, tmp_path: Path, upkeep: Upkeep
     ) -> None:
         records = open_records(str(tmp_path), upkeep)
+        # Without compactions these writes would leave more files than the bound.
+        writes = choose(
+            by_day=self.bound(upkeep) // self.FILES_PER_VERSION + 27,
+            by_night=300,
+        )
         most = 0
-        for number in range(300):
+        for number in range(writes):
             write(records, number)
             if number % 10 == 9:
                 most = max(most, self.files(tmp_path))
         assert most <= self.bound(upkeep)
-        assert rows(records) == each_once(*range(300))
+        assert rows(records) == each_once(*range(writes))
         assert records.span(SCOPE, Grain.WORKING) == (
             T0,
-            T0 + timedelta(seconds=299),
+            T0 + timedelta(seconds=writes - 1),
         )
 
     def test_stay_bounded_when_they_replace_rows(self, tmp_path: Path) -> None:
@@ -180,13 +186,14 @@ class TestManySmallWrites:
             max_fragments=8, keep_for=timedelta(hours=1), max_versions=16
         )
         records = open_records(str(tmp_path), upkeep)
-        for number in range(150):
+        rounds = choose(by_day=75, by_night=150)
+        for number in range(rounds):
             write(records, number % 5, content=f"round {number}")
         assert self.files(tmp_path) <= self.bound(upkeep)
         assert rows(records) == each_once(*range(5))
         newest = records.browse(SCOPE, Grain.WORKING, where=ANY, limit=5)
         assert [r.content.partition(",")[0] for r in newest] == [
-            f"round {n}" for n in range(149, 144, -1)
+            f"round {n}" for n in range(rounds - 1, rounds - 6, -1)
         ]
 
     def test_stay_bounded_when_they_change_nothing(
@@ -196,8 +203,9 @@ class TestManySmallWrites:
             max_fragments=8, keep_for=timedelta(hours=1), max_versions=16
         )
         records = open_records(str(tmp_path), upkeep)
-        told = [write(records, *range(5)) for _ in range(150)]
-        assert told == [5] + [0] * 149
+        rounds = choose(by_day=75, by_night=150)
+        told = [write(records, *range(5)) for _ in range(rounds)]
+        assert told == [5] + [0] * (rounds - 1)
         assert self.files(tmp_path) <= self.bound(upkeep)
         assert rows(records) == each_once(*range(5))
 
@@ -294,9 +302,10 @@ class TestReadersInFlight:
                 max_versions=1,
             ),
         )
-        for number in range(1, 12):
+        last = few(root, 12)
+        for number in range(1, last):
             write(writer, number)
-        assert self.read(reader, 12) == 12
+        assert self.read(reader, last) == last
 
 
 class TestTwoWriters:
@@ -327,12 +336,12 @@ class TestTwoWriters:
         self, root: str
     ) -> None:
         write(open_records(root), *range(4))
-        start = Barrier(2)
+        turns, start = few(root, 12), Barrier(2)
 
         def run(writer: str) -> None:
             records = open_records(root, self.UPKEEP)
             start.wait()
-            for turn in range(12):
+            for turn in range(turns):
                 write(records, *range(4), content=f"{writer} {turn}")
 
         with ThreadPoolExecutor(2) as pool:
@@ -343,11 +352,13 @@ class TestTwoWriters:
             r.content.partition(",")[0]
             for r in records.browse(SCOPE, Grain.WORKING, where=ANY, limit=4)
         }
-        assert last <= {"one 11", "two 11"}
+        assert last <= {f"one {turns - 1}", f"two {turns - 1}"}
 
     def test_invariant_4_two_processes_with_overlapping_ids(
         self, root: str
     ) -> None:
+        turns = few(root, 18)
+        firsts = (0, turns // 2)
         processes = [
             subprocess.Popen(
                 [
@@ -355,19 +366,21 @@ class TestTwoWriters:
                     "-m",
                     "tests.contract.test_lance_upkeep",
                     root,
-                    first,
+                    str(first),
+                    str(turns),
                 ],
                 cwd=PROJECT,
                 stderr=subprocess.PIPE,
             )
-            for first in ("0", "8")
+            for first in firsts
         ]
         faults = [
             process.communicate(timeout=120)[1].decode()
             for process in processes
         ]
         assert [process.returncode for process in processes] == [0, 0], faults
-        assert rows(open_records(root)) == each_once(*range(30))
+        ids = range(firsts[1] + turns + 2)
+        assert rows(open_records(root)) == each_once(*ids)
 
     def test_invariant_4_a_slow_writer_whose_commit_got_lost_applies_it_again(
         self, moto: str, monkeypatch: pytest.MonkeyPatch
@@ -447,7 +460,8 @@ def dies(*_: object, **__: object) -> None:
 
 if __name__ == "__main__":
     process = open_records(sys.argv[1], TestTwoWriters.UPKEEP)
-    for at in range(int(sys.argv[2]), int(sys.argv[2]) + 20):
+    start_at, how_many = map(int, sys.argv[2:])
+    for at in range(start_at, start_at + how_many):
         write(process, at, at + 1, at + 2)
 
 

@@ -17,6 +17,7 @@ from tests.support.deployment import Deployment
 from tests.support.drivers import Driver, open_driver
 from tests.support.install import Image
 from tests.support.moto_template import Template
+from tests.support.nightly import choose
 from tests.support.ordeal import MOMENTS, Ordeal, ordeal
 
 pytestmark = pytest.mark.e2e
@@ -76,7 +77,9 @@ def test_without_faults_memory_is_what_a_plain_one_holds(
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", seeds("VARVE_FAULT_SEEDS", "0-4"))
+@pytest.mark.parametrize(
+    "seed", seeds("VARVE_FAULT_SEEDS", choose(by_day="0-2", by_night="0-4"))
+)
 def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(
     tried: Ordeal, seed: int
 ) -> None:
@@ -84,7 +87,9 @@ def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", seeds("VARVE_STALE_SEEDS", "0-1"))
+@pytest.mark.parametrize(
+    "seed", seeds("VARVE_STALE_SEEDS", choose(by_day="0", by_night="0-1"))
+)
 def test_invariants_1_to_5_hold_where_two_listings_of_five_are_stale(
     tried: Ordeal, seed: int
 ) -> None:

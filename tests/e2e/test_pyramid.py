@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.nightly import NIGHTLY, choose
 from tests.support.traffic import (
     CALM,
     ROUGH,
@@ -76,8 +76,7 @@ AGENTS = {
     "archive": 6,
     "attic": 4,
 }
-"""Fifty with the corpus' two; by day about half of them live."""
-BY_NIGHT = "VARVE_NIGHTLY" in os.environ
+"""Fifty with the corpus' two; by day about a third of them live."""
 CORPUS_SCOPES = (
     Scope("northwind", "assistant"),
     Scope("brightline", "helpdesk"),
@@ -86,14 +85,24 @@ FORGETTING_NOTHING = ("archive", "attic", "northwind")
 SHARES = (0.3, 0.1, 0.08, 0.05, 0.03)
 
 
+def numbers(workspace: str) -> list[int]:
+    """Return which of a workspace's agents live: all by night, by day some and those of the samples."""
+    whole = AGENTS[workspace]
+    sampled = {
+        int(scope.agent.removeprefix("agent-"))
+        for scope in (*SAMPLED, *HOURLY)
+        if scope.workspace == workspace
+    }
+    some = sampled.union(range(whole // 4))
+    return choose(by_day=sorted(some), by_night=[*range(whole)])
+
+
 def speakers() -> list[Speaker]:
     """Agents of all workspaces: chatty ones, rare ones, and some who fall silent on the way."""
     found = []
-    for workspace, whole in AGENTS.items():
-        is_sampled = any(scope.workspace == workspace for scope in SAMPLED)
-        count = whole if BY_NIGHT or is_sampled else whole // 4
+    for workspace in AGENTS:
         latest = {"archive": 60, "attic": 60, "annapurna": 4}.get(workspace, 9)
-        for number in range(count):
+        for number in numbers(workspace):
             until = FIRST + timedelta(days=DAYS if number % 4 else 150)
             share = SHARES[number % len(SHARES)]
             scope, zone = (
@@ -303,7 +312,7 @@ def test_the_days_were_as_rough_as_they_should_be(lived: Lived) -> None:
     parts, size = lived.sim.parts, len(lived.told)
     wanted = len(speakers()) + len(CORPUS_SCOPES)
     assert len(lived.scopes) == wanted or size < 100
-    assert wanted >= 50 or not BY_NIGHT
+    assert wanted >= 50 or not NIGHTLY
     assert lived.sim.missed > size / 10
     assert 0.1 < parts.flaky.failed / len(parts.scripted.tasks) < 0.5
     assert parts.records.deleted > size / 2
