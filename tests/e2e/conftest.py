@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +19,11 @@ from tests.support.model_replies import extraction
 from tests.support.model_server import ModelServer
 from tests.support.moto_template import Template
 from tests.support.sam import load_template, translate
+from varve import Memory
 
 API_KEY = "rehearsal-model-key"
+CORPUS = Path(__file__).parents[1] / "corpus"
+CORPUS_NOW = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
 PARAMETERS = {
     "Llm": "openai:test-model",
     "Embedder": "embedded",
@@ -34,6 +40,36 @@ def clean_environment() -> Iterator[None]:
             if name.startswith(("VARVE_", "AWS_", "OPENAI_")):
                 patch.delenv(name)
         yield
+
+
+@pytest.fixture(scope="session")
+def conversations() -> list[dict[str, Any]]:
+    """The conversations of the project's corpus, in its own order."""
+    files = sorted(CORPUS.glob("*.json"))
+    return [
+        conversation
+        for path in files
+        if path.name != "questions.json"
+        for conversation in json.loads(path.read_text("utf-8"))
+    ]
+
+
+@pytest.fixture(scope="session")
+def corpus_store(
+    tmp_path_factory: pytest.TempPathFactory,
+    conversations: list[dict[str, Any]],
+) -> Path:
+    """The corpus, ingested once in its own order; no test may change it."""
+    root = tmp_path_factory.mktemp("corpus") / "store"
+    memories: dict[tuple[str, str], Memory] = {}
+    for one in conversations:
+        workspace, agent = owner = one["workspaceId"], one["agentId"]
+        if owner not in memories:
+            memories[owner] = Memory.open(
+                root, workspace=workspace, agent=agent, now=CORPUS_NOW
+            )
+        memories[owner].ingest(one)
+    return root
 
 
 @pytest.fixture(scope="session")

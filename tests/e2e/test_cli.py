@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -140,15 +141,21 @@ PEER = conversation(
 )
 
 
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in which the three conversations are, to be copied."""
+    folder = tmp_path_factory.mktemp("three")
+    path = write(folder / "three.json", [MOVE, TRIP, PEER])
+    command = ["ingest", str(path), "--store", str(folder / "store")]
+    assert main([*command, "--now", NOW]) == 0
+    return folder / "store"
+
+
 @pytest.fixture
-def store(tmp_path: Path, run: Run) -> Path:
-    """A store in which the three conversations are."""
-    path = write(tmp_path / "three.json", [MOVE, TRIP, PEER])
-    assert (
-        run("ingest", path, "--store", tmp_path / "store", "--now", NOW).code
-        == 0
-    )
-    return tmp_path / "store"
+def store(tmp_path: Path, three: Path) -> Path:
+    """A store of the test's own, of the three conversations in three.json beside it."""
+    write(tmp_path / "three.json", [MOVE, TRIP, PEER])
+    return Path(shutil.copytree(three, tmp_path / "store"))
 
 
 @pytest.fixture(scope="module")
@@ -1097,22 +1104,24 @@ class TestOtherEmbedder:
         ],
     )
     def test_invariant_10_is_refused_for_asking_as_for_writing(
-        self, tmp_path: Path, store: Path, verb: str, other: str
+        self,
+        tmp_path: Path,
+        store: Path,
+        run: Run,
+        monkeypatch: pytest.MonkeyPatch,
+        verb: str,
+        other: str,
     ) -> None:
         path = write(
             tmp_path / "more.json",
             conversation((NOW, "I sold the car."), id_="c-9"),
         )
+        what = path if verb == "ingest" else "the car"
+        monkeypatch.setenv("VARVE_EMBEDDER", f"openai:{other}")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         with ModelServer(api_key="sk-test") as server:
-            ran = command(
-                verb,
-                path if verb == "ingest" else "the car",
-                "--store",
-                store,
-                VARVE_EMBEDDER=f"openai:{other}",
-                OPENAI_BASE_URL=server.base_url,
-                OPENAI_API_KEY="sk-test",
-            )
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            ran = run(verb, what, "--store", store)
         assert_refused(
             ran, "wordllama-l2-supercat:256", other.partition(":")[0]
         )
@@ -1183,9 +1192,9 @@ class TestCommand:
         assert "remember" in ran.err
 
     def test_stays_quiet_when_the_reader_of_its_output_leaves(
-        self, tmp_path: Path
+        self, tmp_path: Path, run: Run
     ) -> None:
-        assert command("ingest", "-", data=text(MOVE)).code == 0
+        assert run("ingest", write(tmp_path / "one.json", MOVE)).code == 0
         reading, writing = os.pipe()
         os.close(reading)
         with os.fdopen(writing, "wb") as closed:
@@ -1195,10 +1204,10 @@ class TestCommand:
         assert b"Traceback" not in ran.stderr
 
     def test_prints_any_character_whatever_the_locale(
-        self, tmp_path: Path
+        self, tmp_path: Path, run: Run
     ) -> None:
         said = conversation((NOW, "Nació Alma 😀"))
-        assert command("ingest", "-", data=text(said)).code == 0
+        assert run("ingest", write(tmp_path / "one.json", said)).code == 0
         ran = command(
             "search",
             "Alma",

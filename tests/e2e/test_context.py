@@ -18,7 +18,6 @@ from varve.domain.text import estimated_tokens
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
-CORPUS = Path(__file__).parents[1] / "corpus"
 NOW = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
 AGENTS = {"northwind": "assistant", "brightline": "helpdesk"}
 
@@ -177,20 +176,8 @@ UNSEEN_SHOULD_NOT = [
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The corpus, ingested once; no test may change it."""
-    root = tmp_path_factory.mktemp("context") / "store"
-    memories = {workspace: opened(root, workspace) for workspace in AGENTS}
-    for path in sorted(CORPUS.glob("*.json")):
-        if path.name != "questions.json":
-            for conversation in json.loads(path.read_text("utf-8")):
-                memories[conversation["workspaceId"]].ingest(conversation)
-    return root
-
-
-@pytest.fixture(scope="module")
-def memories(store: Path) -> dict[str, Memory]:
-    return {workspace: opened(store, workspace) for workspace in AGENTS}
+def memories(corpus_store: Path) -> dict[str, Memory]:
+    return {workspace: opened(corpus_store, workspace) for workspace in AGENTS}
 
 
 def opened(root: Path, workspace: str = "northwind") -> Memory:
@@ -332,14 +319,14 @@ def count(memory: Memory) -> int:
 class TestCommandLine:
     def run(
         self,
-        store: Path,
+        corpus_store: Path,
         capsys: pytest.CaptureFixture[str],
         *words: str,
         now: datetime = NOW,
     ) -> tuple[int, str, str]:
         where = [
             "--store",
-            str(store),
+            str(corpus_store),
             "--workspace",
             "northwind",
             "--agent",
@@ -350,7 +337,10 @@ class TestCommandLine:
         return code, printed.out, printed.err
 
     def test_context_prints_the_block_and_json_the_whole_answer(
-        self, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self,
+        corpus_store: Path,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         manual = tmp_path / "manual.txt"
         manual.write_text(
@@ -366,8 +356,8 @@ class TestCommandLine:
             "--document",
             str(manual),
         ]
-        code, out, err = self.run(store, capsys, *words)
-        block = opened(store).context(
+        code, out, err = self.run(corpus_store, capsys, *words)
+        block = opened(corpus_store).context(
             "Dana's boiler",
             max_tokens=400,
             user_id="u-dana",
@@ -376,14 +366,14 @@ class TestCommandLine:
         assert (code, out, err) == (0, f"{block}\n", "")
         assert "document-1.1" in block.ids
         assert block.text.endswith(CLOSING)
-        code, out, _ = self.run(store, capsys, *words, "--json")
+        code, out, _ = self.run(corpus_store, capsys, *words, "--json")
         assert json.loads(out) == block.to_dict()
 
     def test_nothing_to_inject_prints_nothing_and_says_why(
-        self, store: Path, capsys: pytest.CaptureFixture[str]
+        self, corpus_store: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         code, out, err = self.run(
-            store, capsys, "context", "What is the capital of Mongolia?"
+            corpus_store, capsys, "context", "What is the capital of Mongolia?"
         )
         assert (code, out) == (0, "")
         assert "nothing to inject" in err

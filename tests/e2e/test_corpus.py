@@ -34,33 +34,11 @@ Conversations = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def conversations() -> Conversations:
-    files = sorted(
-        path for path in CORPUS.glob("*.json") if path.name != "questions.json"
-    )
-    return [
-        conversation
-        for path in files
-        for conversation in json.loads(path.read_text("utf-8"))
-    ]
-
-
-@pytest.fixture(scope="module")
 def questions() -> list[dict[str, Any]]:
     asked: list[dict[str, Any]] = json.loads(
         (CORPUS / "questions.json").read_text("utf-8")
     )
     return asked
-
-
-@pytest.fixture(scope="module")
-def store(
-    tmp_path_factory: pytest.TempPathFactory, conversations: Conversations
-) -> Path:
-    """The corpus, ingested once in its own order; no test may change it."""
-    root = tmp_path_factory.mktemp("corpus") / "store"
-    ingest(root, conversations)
-    return root
 
 
 def opened(root: Path, scope: Scope) -> Memory:
@@ -133,21 +111,21 @@ def versions(root: Path) -> dict[str, int]:
 
 class TestAnyOrder:
     def test_shuffled_and_twice_gives_the_same_bytes_as_once_in_order(
-        self, tmp_path: Path, store: Path, conversations: Conversations
+        self, tmp_path: Path, corpus_store: Path, conversations: Conversations
     ) -> None:
         for seed in (4711, 42):
             ingest(
                 tmp_path,
                 random.Random(seed).sample(conversations, len(conversations)),
             )
-        assert export(tmp_path) == export(store)
+        assert export(tmp_path) == export(corpus_store)
 
     def test_the_export_holds_the_whole_corpus(
-        self, store: Path, conversations: Conversations
+        self, corpus_store: Path, conversations: Conversations
     ) -> None:
         for scope in SCOPES:
             own = [c for c in conversations if scope_of(c) == scope]
-            kept = records(store, scope)
+            kept = records(corpus_store, scope)
             assert {record["conversation_id"] for record in kept} <= {
                 c["conversationId"] for c in own
             }
@@ -165,7 +143,7 @@ class TestAnyOrder:
             assert len(spoken - sources) <= 0.02 * len(spoken), (
                 "only injected memory, courtesies and silence may be missing"
             )
-            assert triples(store, scope)
+            assert triples(corpus_store, scope)
 
     def test_again_changes_no_record_and_adds_no_version(
         self, tmp_path: Path, conversations: Conversations
@@ -194,7 +172,7 @@ class TestAnyOrder:
         assert listing(tmp_path) == kept
 
     def test_grown_message_by_message_says_the_same_words(
-        self, tmp_path: Path, store: Path, conversations: Conversations
+        self, tmp_path: Path, corpus_store: Path, conversations: Conversations
     ) -> None:
         longest = max(conversations, key=lambda c: len(c["messages"]))
         scope = scope_of(longest)
@@ -213,13 +191,13 @@ class TestAnyOrder:
                 record for record in own if record["memory_type"] == "turn"
             ]
 
-        assert turns(tmp_path) == turns(store)
+        assert turns(tmp_path) == turns(corpus_store)
 
 
 class TestFaces:
     def test_the_command_line_answers_as_the_library_does(
         self,
-        store: Path,
+        corpus_store: Path,
         questions: list[dict[str, Any]],
         capsys: pytest.CaptureFixture[str],
     ) -> None:
@@ -236,7 +214,7 @@ class TestFaces:
                     {"since": "2026-01-01", "max_tokens": 80},
                 ),
             ):
-                memory = opened(store, scope).search(
+                memory = opened(corpus_store, scope).search(
                     question["question"], **arguments
                 )
                 capsys.readouterr()
@@ -246,7 +224,7 @@ class TestFaces:
                     "--agent",
                     scope.agent,
                     "--store",
-                    str(store),
+                    str(corpus_store),
                 ]
                 said = [
                     "search",
@@ -263,7 +241,10 @@ class TestFaces:
                 assert printed.err == ""
 
     def test_the_demo_answers_ten_questions_and_can_be_shown_again(
-        self, tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
+        self,
+        tmp_path: Path,
+        corpus_store: Path,
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         command = [
             "demo",
@@ -288,19 +269,27 @@ class TestFaces:
             for s in shown[0]["status"]
         }
         assert {name: grain["records"] for name, grain in held.items()} == {
-            str(scope): len(records(store, scope)) for scope in SCOPES
+            str(scope): len(records(corpus_store, scope)) for scope in SCOPES
         }
-        assert export(tmp_path / "demo") == export(store)
+        assert export(tmp_path / "demo") == export(corpus_store)
 
     def test_the_demo_for_people_ends_with_what_to_try_next(
-        self, store: Path, capsys: pytest.CaptureFixture[str]
+        self, corpus_store: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert (
-            main(["demo", "--store", str(store), "--now", NOW.isoformat()])
+            main(
+                [
+                    "demo",
+                    "--store",
+                    str(corpus_store),
+                    "--now",
+                    NOW.isoformat(),
+                ]
+            )
             == 0
         )
         out = capsys.readouterr().out
-        assert str(store) in out
+        assert str(corpus_store) in out
         assert sum(line.startswith("? ") for line in out.splitlines()) == 10
         commands = [
             line.split()[1]
@@ -315,7 +304,7 @@ class TestTenants:
 
     def test_no_question_is_answered_from_another_workspace(
         self,
-        store: Path,
+        corpus_store: Path,
         questions: list[dict[str, Any]],
         conversations: Conversations,
     ) -> None:
@@ -323,8 +312,8 @@ class TestTenants:
         for conversation in conversations:
             own[scope_of(conversation)].add(conversation["conversationId"])
         assert not own[SCOPES[0]] & own[SCOPES[1]]
-        memories = {scope: opened(store, scope) for scope in SCOPES}
-        counts = {scope: len(records(store, scope)) for scope in SCOPES}
+        memories = {scope: opened(corpus_store, scope) for scope in SCOPES}
+        counts = {scope: len(records(corpus_store, scope)) for scope in SCOPES}
         tenant = [
             question for question in questions if question["kind"] == "tenant"
         ]
@@ -339,11 +328,11 @@ class TestTenants:
                 assert answer.searched.records <= counts[scope]
 
     def test_a_user_of_both_is_two_people(
-        self, store: Path, conversations: Conversations
+        self, corpus_store: Path, conversations: Conversations
     ) -> None:
         for scope in SCOPES:
             found = (
-                opened(store, scope)
+                opened(corpus_store, scope)
                 .search(user_id="u-dana", max_results=100)
                 .results
             )
@@ -356,19 +345,23 @@ class TestTenants:
                 ]
                 assert scope_of(source) == scope
 
-    def test_a_record_of_the_other_cannot_be_shown(self, store: Path) -> None:
+    def test_a_record_of_the_other_cannot_be_shown(
+        self, corpus_store: Path
+    ) -> None:
         theirs = {
-            scope: {record["id"] for record in records(store, scope)}
+            scope: {record["id"] for record in records(corpus_store, scope)}
             for scope in SCOPES
         }
         assert not theirs[SCOPES[0]] & theirs[SCOPES[1]]
         here, there = SCOPES
         with pytest.raises(Rejected, match="no record"):
-            opened(store, here).show(min(theirs[there]))
+            opened(corpus_store, here).show(min(theirs[there]))
 
-    def test_files_lie_below_the_owners_prefix(self, store: Path) -> None:
+    def test_files_lie_below_the_owners_prefix(
+        self, corpus_store: Path
+    ) -> None:
         owners = {(scope.workspace, scope.agent) for scope in SCOPES}
-        names = [Path(name).parts for name in listing(store)]
+        names = [Path(name).parts for name in listing(corpus_store)]
         owned = {
             parts
             for parts in names

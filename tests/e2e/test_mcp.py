@@ -6,7 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +218,20 @@ SEARCH = (
 )
 
 
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A server that has to answer one invalid line after the other."""
+    store = str(tmp_path_factory.mktemp("store"))
+    command = [sys.executable, "-m", "varve", "mcp", "--store", store]
+    environment = {"PYTHONPATH": str(ROOT / "shared")}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as process:
+        yield process
+
+
 @pytest.mark.parametrize(
     ("line", "id_", "code"),
     [
@@ -230,19 +244,16 @@ SEARCH = (
     ],
 )
 def test_a_line_that_is_no_valid_message_is_answered_with_an_error(
-    tmp_path: Path, line: str, id_: int | str | None, code: int
+    server: subprocess.Popen[bytes],
+    line: str,
+    id_: int | str | None,
+    code: int,
 ) -> None:
-    server = [sys.executable, "-m", "varve", "mcp", "--store", str(tmp_path)]
-    environment = {"PYTHONPATH": str(ROOT / "shared")}
-    with subprocess.Popen(
-        server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        process.stdin.write(f"{line}\n".encode())
-        process.stdin.flush()
-        answer = json.loads(process.stdout.readline())
-        process.stdin.close()
+    assert server.stdin
+    assert server.stdout
+    server.stdin.write(f"{line}\n".encode())
+    server.stdin.flush()
+    answer = json.loads(server.stdout.readline())
     assert answer["id"] == id_
     assert answer["error"]["code"] == code
 

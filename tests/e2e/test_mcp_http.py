@@ -87,29 +87,30 @@ def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
     assert {result.user_id for result in memory.search().results} == {"dana"}
 
 
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that has to refuse."""
+    with served(tmp_path_factory.mktemp("refusing")) as address:
+        yield address
+
+
 @pytest.mark.parametrize(
     "given", ["", "Bearer wrong", TOKEN, f"bearer {TOKEN}"]
 )
 def test_a_request_without_the_token_is_refused(
-    tmp_path: Path, given: str
+    address: str, given: str
 ) -> None:
-    with served(tmp_path) as address:
-        refused = httpx2.post(
-            address, headers={"Authorization": given}, json={}, timeout=60
-        )
-        assert refused.status_code == 401
-        assert refused.headers["WWW-Authenticate"] == "Bearer"
+    refused = httpx2.post(
+        address, headers={"Authorization": given}, json={}, timeout=60
+    )
+    assert refused.status_code == 401
+    assert refused.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_request_for_another_host_is_refused(tmp_path: Path) -> None:
-    with served(tmp_path) as address:
-        headers = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}
-        assert (
-            httpx2.post(
-                address, headers=headers, json={}, timeout=60
-            ).status_code
-            == 421
-        )
+def test_a_request_for_another_host_is_refused(address: str) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}
+    refused = httpx2.post(address, headers=headers, json={}, timeout=60)
+    assert refused.status_code == 421
 
 
 @pytest.mark.parametrize("transport", [[], ["--http"]])

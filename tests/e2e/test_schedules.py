@@ -248,38 +248,51 @@ def test_doubled_schedules_and_messages_change_nothing(
     )
 
 
+def settle(deployment: Deployment) -> None:
+    """Build what other tests left due, so that a test counts its own periods alone."""
+    for grain, night in (("daily", FRIDAY_NIGHT), ("weekly", MONDAY_NIGHT)):
+        deployment.fire(grain, night)
+        deployment.run()
+
+
+def count_summaries(deployment: Deployment) -> tuple[float, float]:
+    """Return how many periods failed and how many summaries were built so far."""
+    failed = deployment.metric("SummarizeFunction", "FailedPeriods")
+    return failed, deployment.metric("SummarizeFunction", "BuiltSummaries")
+
+
 def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
-    deploy: Deploy, other_model: ModelServer
+    told: Deployment, narrating: ModelServer
 ) -> None:
-    deployment = narrated(deploy, other_model)
-    deployment.ingest(conversation("c-long", MUCH, day=DAYS[0]))
-    deployment.run()
-    failed = f"{deployment.root}ledger/failed/"
-    other_model.fail_next(SERVER_ERROR)
-    assert deployment.fire("daily", FRIDAY_NIGHT)["planned"] == 3
-    deployment.run()
-    assert periods(deployment, "daily") == DAYS[1:]
-    assert deployment.metric("SummarizeFunction", "FailedPeriods") == 1
-    assert deployment.metric("SummarizeFunction", "BuiltSummaries") == 2
-    (noted,) = deployment.keys(failed)
+    settle(told)
+    told.ingest_all(*week("failing"))
+    told.ingest(conversation("c-long", MUCH, workspace="failing", day=DAYS[0]))
+    told.run()
+    failed = f"{told.root}ledger/failed/"
+    failures, built = count_summaries(told)
+    narrating.fail_next(SERVER_ERROR)
+    assert told.fire("daily", FRIDAY_NIGHT)["planned"] == 3
+    told.run()
+    assert periods(told, "daily", "failing") == DAYS[1:]
+    assert count_summaries(told) == (failures + 1, built + 2)
+    (noted,) = told.keys(failed)
     assert DAYS[0] in noted
-    assert json.loads(deployment.read(noted))["reason"]
+    assert json.loads(told.read(noted))["reason"]
     # It waits, and the week waits for it.
-    assert deployment.fire("daily", FRIDAY_NIGHT)["planned"] == 0
-    assert deployment.fire("weekly", MONDAY_NIGHT)["planned"] == 0
+    assert told.fire("daily", FRIDAY_NIGHT)["planned"] == 0
+    assert told.fire("weekly", MONDAY_NIGHT)["planned"] == 0
     later = datetime.now(UTC) + timedelta(minutes=90)
     assert (
-        deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ"))[
-            "planned"
-        ]
+        told.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ"))["planned"]
         == 1
     )
-    deployment.run()
-    assert periods(deployment, "daily") == DAYS
-    assert deployment.keys(failed) == []
-    assert deployment.metric("SummarizeFunction", "FailedPeriods") == 1
-    assert deployment.fire("weekly", MONDAY_NIGHT)["planned"] == 1
-    assert deployment.poller.dead_letters("WorkQueue") == []
+    told.run()
+    assert periods(told, "daily", "failing") == DAYS
+    assert told.keys(failed) == []
+    assert count_summaries(told) == (failures + 1, built + 3)
+    assert told.fire("weekly", MONDAY_NIGHT)["planned"] == 1
+    told.run()
+    assert told.poller.dead_letters("WorkQueue") == []
 
 
 def test_poison_on_the_work_queue_is_a_dead_letter_and_its_group_goes_on(
@@ -302,17 +315,15 @@ def test_poison_on_the_work_queue_is_a_dead_letter_and_its_group_goes_on(
 
 
 def test_a_day_is_over_when_it_is_over_in_the_workspaces_time_zone(
-    deploy: Deploy, other_model: ModelServer
+    told: Deployment,
 ) -> None:
-    other_model.reply = narrator
-    deployment = deploy()
-    deployment.stack.client("s3").put_object(
-        Bucket=deployment.stack.bucket,
-        Key=f"{deployment.root}workspaces/auckland/config.json",
+    told.stack.client("s3").put_object(
+        Bucket=told.stack.bucket,
+        Key=f"{told.root}workspaces/auckland/config.json",
         Body=b'{"timezone": "Pacific/Auckland"}',
     )
     for workspace in ("auckland", "greenwich"):
-        deployment.ingest(
+        told.ingest(
             conversation(
                 "c-1",
                 "I adore gooseberries.",
@@ -320,16 +331,17 @@ def test_a_day_is_over_when_it_is_over_in_the_workspaces_time_zone(
                 day=DAYS[0],
             )
         )
-    deployment.run()
+    told.run()
     # Midnight in Auckland is 11:00 here, and an hour of grace comes after it.
     planned = [
-        deployment.fire("daily", f"{DAYS[0]}T{hour}:10:00Z")["planned"]
+        told.fire("daily", f"{DAYS[0]}T{hour}:10:00Z")["planned"]
         for hour in (11, 12)
     ]
-    deployment.run()
+    told.run()
     assert planned == [0, 1]
-    assert periods(deployment, "daily", "auckland") == DAYS[:1]
-    assert periods(deployment, "daily", "greenwich") == []
+    assert periods(told, "daily", "auckland") == DAYS[:1]
+    assert periods(told, "daily", "greenwich") == []
+    settle(told)
 
 
 def test_cleanup_takes_the_working_records_of_sealed_days_over_48_hours_old_and_nothing_else(
