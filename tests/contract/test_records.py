@@ -820,6 +820,27 @@ class TestPeriods:
         assert [one.id for one in found] == ["a1", "a2", "a0"]
         assert records.in_period(SCOPE, Grain.WORKING, "2026-03-03") == []
 
+    def test_reads_conversations_by_the_beginning_of_their_ids_oldest_first(
+        self, records: Records
+    ) -> None:
+        names = ["telling-b", "telling-a", "telling", "tellinh-a", None]
+        times = [datetime(2026, 3, day, tzinfo=UTC) for day in range(5, 0, -1)]
+        made = [
+            record(f"a{n}", "tea", conversation_id=name, event_time=time)
+            for n, (name, time) in enumerate(zip(names, times, strict=True))
+        ]
+        written = records.upsert(
+            SCOPE, Grain.WORKING, list(map(embedded, made)), MODEL
+        )
+        found = records.in_conversations(
+            SCOPE, Grain.WORKING, "telling-", written.version
+        )
+        assert [one.id for one in found] == ["a1", "a0"]
+        with pytest.raises(Retryable):
+            records.in_conversations(
+                SCOPE, Grain.WORKING, "telling-", written.version + 1
+            )
+
     def test_a_period_is_read_at_the_version_of_a_write_or_is_retryable(
         self, records: Records
     ) -> None:

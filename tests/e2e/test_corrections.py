@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,46 @@ def test_forgetting_a_correction_opens_what_it_ended(
     assert tell_home(memory) == before
     memory.correct(find(memory, "Lisbon"), "Dana lives in Braga")
     assert not tell_home(memory)["graph: Lisbon"]
+
+
+def read_summary(memory: Memory, grain: str, period: str) -> dict[str, Any]:
+    """Return the summary of a period, with the ids of its sources."""
+    results = memory.search(
+        grain=grain, memory_types=["summary"], now=LATER
+    ).results
+    [found] = [one for one in results if one.period == period]
+    return found.to_dict()
+
+
+def test_the_summaries_above_a_corrected_statement_tell_the_correction(
+    memory: Memory,
+) -> None:
+    summed_up = NOW + timedelta(days=14)
+    memory.summarize(now=summed_up)
+    assert "Lisbon" in read_summary(memory, "weekly", "2026-W10")["content"]
+    lisbon = find(memory, "Lisbon")
+    memory.correct(lisbon, "Dana lives in Porto")
+    assert memory.summarize(now=summed_up)["built"]
+    correction = find(memory, "Porto")
+    for grain, period in (("daily", "2026-03-02"), ("weekly", "2026-W10")):
+        summary = read_summary(memory, grain, period)
+        assert "Porto" in summary["content"]
+        assert "puncture" in summary["content"]
+        assert "Lisbon" not in summary["content"]
+    cited = read_summary(memory, "daily", "2026-03-02")["sourceIds"]
+    assert {lisbon, correction} <= set(cited)
+    own = read_summary(memory, "daily", "2026-03-09")
+    assert "Porto" in own["content"]
+    assert not memory.summarize(now=summed_up).get("built")
+    memory.correct(lisbon, "Dana lives in Porto", now=LATER)
+    assert not memory.summarize(now=summed_up).get("built")
+    done = memory.forget(ids=[correction], verify=True)
+    assert done["verification"]["foundIn"] == []
+    memory.summarize(now=summed_up)
+    for grain, period in (("daily", "2026-03-02"), ("weekly", "2026-W10")):
+        summary = read_summary(memory, grain, period)
+        assert "Lisbon" in summary["content"]
+        assert correction not in summary["sourceIds"]
 
 
 def test_what_a_correction_ended_is_forgotten_with_what_it_corrected(

@@ -183,6 +183,7 @@ def stores_over(
     """Return what the writer needs, over these ports."""
     return WriterSession(
         records=records,
+        reader=records,
         graph=graph,
         profiles=JsonProfiles(objects),
         ledger=Ledger(objects),

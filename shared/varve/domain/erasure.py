@@ -19,7 +19,7 @@ from varve.domain.echo import without_injected
 from varve.domain.notes import Note, NoteVersion, version_keys
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType, Record, turn_id
-from varve.domain.statements.telling import read_corrected
+from varve.domain.statements.telling import list_corrected
 from varve.domain.summary import KeyFact, key_facts_from_json
 from varve.domain.text import passages
 from varve.domain.triple import Op, TripleOperation
@@ -289,7 +289,7 @@ def read_ended(one: TripleOperation | ProfileEntry) -> list[str]:
     ends = one.ends if isinstance(one, ProfileEntry) else one.op is Op.DELETE
     if not ends:
         return []
-    return list(filter(None, map(read_corrected, one.message_ids)))
+    return list_corrected(one.message_ids)
 
 
 def row_key(row: Record) -> tuple[str, ...]:

@@ -69,6 +69,14 @@ class MemoryReader(CandidatesReader, Protocol):
         version is visible, for example because a listing is stale.
         """
 
+    def in_conversations(
+        self, scope: Scope, grain: StoreName, prefix: str, since: int = 0
+    ) -> list[Record]:
+        """Return all records of conversations whose ids begin with `prefix`, oldest first.
+
+        `since` and errors as `in_period`.
+        """
+
     def span(
         self, scope: Scope, grain: StoreName
     ) -> tuple[datetime, datetime] | None:

@@ -4,7 +4,7 @@ Each type of write message has one function. One commit is made per store and ba
 the ledger changes after it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from operator import attrgetter
@@ -39,13 +39,14 @@ from varve.ports.meter import Meter
 from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
-from varve.ports.records import MemoryWriter
+from varve.ports.records import MemoryReader, MemoryWriter
 from varve.ports.transfer import VectorWriter
 from varve.usecases.embedders import embed_records, embedder_for
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_payloads
 from varve.usecases.ledger import Ledger, build_marks
 from varve.usecases.notes import read_note_rows
+from varve.usecases.outdated import list_outdated
 from varve.usecases.transfer.staging import Staging, sweep
 
 
@@ -67,11 +68,13 @@ class WriterSession:
     """Everything that changes stores, of every agent; only this module takes one.
 
     `embedder` returns a workspace's embedder. The writer needs it for records whose
-    vectors are not of their store's model. `locks` give each store one writer where no
-    queue does. `meter` counts what the writes use.
+    vectors are not of their store's model, and the `reader` for the days of corrected
+    records. `locks` give each store one writer where no queue does. `meter` counts what
+    the writes use.
     """
 
     records: MemoryWriter
+    reader: MemoryReader
     graph: GraphWriter
     profiles: ProfileWriter
     ledger: Ledger
@@ -276,9 +279,8 @@ def _upsert(messages: Sequence[WriteRecords], session: WriterSession) -> int:
     )
     written = _put(scope, grain, records, messages[0].model, session)
     parents: list[Period] = []
-    if isinstance(grain, Grain):
-        for message in messages:
-            parents += _parents_to_mark(message, grain)
+    for message in messages:
+        parents += list_outdated(message, session.reader)
     said = sorted(one.record.fingerprint for one in records)
     changes = build_marks(scope, parents, *said, version=written.version)
     if grain is Store.EXPERIENCE and records:
@@ -290,14 +292,6 @@ def _upsert(messages: Sequence[WriteRecords], session: WriterSession) -> int:
         changes += message.ledger
     session.ledger.change(changes)
     return written.changed
-
-
-def _parents_to_mark(message: WriteRecords, grain: Grain) -> Iterable[Period]:
-    """Yield the parent of each written period, unless the message names it as ready."""
-    for label in {one.record.period for one in message.records}:
-        parent = Period(grain, label).parent()
-        if parent and parent.label not in message.ready:
-            yield parent
 
 
 def _erase(message: EraseRecords, session: WriterSession) -> int:

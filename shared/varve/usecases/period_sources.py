@@ -8,6 +8,8 @@ from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, span_of
+from varve.domain.statements.corrected import Corrected, correct_records
+from varve.domain.statements.telling import CORRECTION
 from varve.domain.summary import (
     KEY_FACTS_HEADING,
     RECURRING_HEADING,
@@ -29,16 +31,18 @@ from varve.usecases.shared_summaries import recall_users
 class PeriodSources:
     """One user's current sources in a period, their key facts, and the last summary.
 
-    `user_id` is None for messages without a user. `id` is the summary's. `priors` are the
-    records that the summary replaces: the last summary, and others left from another
-    `summaries.scope`. `lost` are their sources that retention has deleted since. Only the
-    priors still have that content, so they become sources of the next summary. `days` are
-    the first and the last local day on which the sources fall.
+    `user_id` is None for messages without a user. `id` is the summary's. `sources` are told;
+    `replaced` are cited only, because a correction among `sources` is told instead.
+    `priors` are the records that the summary replaces: the last summary, and others left
+    from another `summaries.scope`. `lost` are their sources that retention has deleted
+    since. Only the priors still have that content, so they become sources of the next
+    summary. `days` are the first and the last local day of the period's own sources.
     """
 
     id: str
     user_id: str | None
     sources: tuple[Source, ...]
+    replaced: tuple[Source, ...]
     key_facts: tuple[KeyFact, ...]
     priors: tuple[Record, ...]
     lost: frozenset[str]
@@ -52,7 +56,7 @@ class PeriodSources:
             return True
         return any(
             known.get(source.id) != source.fingerprint
-            for source in self.sources
+            for source in (*self.sources, *self.replaced)
         )
 
     @property
@@ -69,7 +73,7 @@ class PeriodSources:
         """Return the fingerprints of every source of the summary, lost ones too, by id."""
         known = known_sources(self.priors)
         fingerprints = {id_: known[id_] for id_ in known if id_ in self.lost}
-        for source in self.sources:
+        for source in _sort((*self.sources, *self.replaced)):
             fingerprints[source.id] = source.fingerprint
         return fingerprints
 
@@ -89,12 +93,20 @@ class PeriodUsers:
 
 @dataclass(slots=True)
 class _Pile:
-    """One user's records, words, key facts and last summaries of a period."""
+    """One user's records, words, key facts and last summaries of a period.
+
+    `corrected` is what corrections make of the records; None: there are none.
+    """
 
     records: list[Record] = field(default_factory=list)
     words: list[Source] = field(default_factory=list)
     facts: list[KeyFact] = field(default_factory=list)
     priors: list[Record] = field(default_factory=list)
+    corrected: Corrected | None = None
+
+    def correct(self) -> Corrected:
+        """Return the records to tell, and those that a correction replaces."""
+        return self.corrected or Corrected(tuple(self.records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +137,8 @@ class PeriodReader:
             piles, replaced = self._sort_by_user(period, below, priors)
         elif below:
             piles = {None: _Pile(records=below, priors=priors)}
+        if period.grain is Grain.DAILY:
+            self._correct(piles, since)
         users = [
             self._sources(period, user_id, pile)
             for user_id, pile in sorted(piles.items(), key=_user_order)
@@ -135,6 +149,18 @@ class PeriodReader:
                     prior.id for prior in one.priors if prior.id != one.id
                 ]
         return PeriodUsers(tuple(users), tuple(replaced), bool(priors))
+
+    def _correct(self, piles: Mapping[str | None, _Pile], since: int) -> None:
+        """Add to each pile what the corrections of its user say of its records."""
+        said = self.reader.in_conversations(
+            self.scope, Grain.WORKING, CORRECTION, since
+        )
+        by_user = self.config.summaries.scope is SummaryScope.USER
+        for user_id, pile in piles.items():
+            own = [
+                one for one in said if not by_user or one.user_id == user_id
+            ]
+            pile.corrected = correct_records(pile.records, own)
 
     def _sort_by_user(
         self, period: Period, below: Sequence[Record], priors: Sequence[Record]
@@ -192,19 +218,20 @@ class PeriodReader:
         self, period: Period, user_id: str | None, pile: _Pile
     ) -> PeriodSources:
         lost = self._find_lost(period, pile)
+        corrected = pile.correct()
         facts = list(pile.facts)
-        for record in pile.records:
+        for record in corrected.told:
             facts += _key_facts(record)
         if lost:
             for prior in pile.priors:
                 facts += key_facts_from_json(prior.key_facts)
-        sources = {
-            one.id: one for one in (*pile.words, *map(source_of, pile.records))
-        }
+        told = map(source_of, corrected.told)
+        sources = {one.id: one for one in (*pile.words, *told)}
         return PeriodSources(
             id=self._id(period, user_id),
             user_id=user_id,
-            sources=tuple(sorted(sources.values(), key=lambda one: one.at)),
+            sources=_sort(sources.values()),
+            replaced=tuple(map(source_of, corrected.replaced)),
             key_facts=most_important(facts),
             priors=tuple(pile.priors),
             lost=lost,
@@ -238,11 +265,16 @@ class PeriodReader:
         zone = self.config.zone
         oldest = retention.oldest_kept(child, limit, self.now, zone).label
         kept: set[str] = set()
-        for record in pile.records:
+        corrected = pile.correct()
+        for record in (*corrected.told, *corrected.replaced):
             unchanged = known.get(record.id) == source_of(record).fingerprint
             if record.period >= oldest or unchanged:
                 kept.add(record.id)
         return frozenset(known) - kept
+
+
+def _sort(sources: Iterable[Source]) -> tuple[Source, ...]:
+    return tuple(sorted(sources, key=lambda one: one.at))
 
 
 def user_order(user_id: str | None) -> tuple[bool, str]:

@@ -133,6 +133,7 @@ class Sessions:
         read_config = store.read_config
         return WriterSession(
             records=store.records,
+            reader=store.records,
             graph=store.graph,
             profiles=store.profiles,
             ledger=Ledger(store.objects),

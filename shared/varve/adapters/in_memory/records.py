@@ -194,11 +194,26 @@ class InMemoryRecords:
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
     ) -> list[Record]:
+        records = self._read_since(scope, grain, since)
+        return [record for record in records if record.period == label]
+
+    def in_conversations(
+        self, scope: Scope, grain: StoreName, prefix: str, since: int = 0
+    ) -> list[Record]:
+        records = self._read_since(scope, grain, since)
+        return [
+            record
+            for record in records
+            if (record.conversation_id or "").startswith(prefix)
+        ]
+
+    def _read_since(
+        self, scope: Scope, grain: StoreName, since: int
+    ) -> list[Record]:
         store = self._get_store(scope, grain)
         if store.version < since:
             raise Retryable(f"store {scope}/{grain}: has no version {since}")
-        found = [record for record in store.records if record.period == label]
-        return sorted(found, key=_time_order)
+        return sorted(store.records, key=_time_order)
 
     def delete_periods(
         self, scope: Scope, grain: StoreName, labels: Sequence[str]

@@ -26,7 +26,7 @@ from varve.domain.search.query import Filter
 from varve.domain.tally import Tally, TallyColumn
 
 with without_rest_client():
-    from lancedb.expr import col, lit
+    from lancedb.expr import Expr, col, lit
     from lancedb.table import Table
 
 DISTURBED = (RuntimeError, OSError, ValueError)
@@ -143,8 +143,24 @@ class LanceReader:
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
     ) -> list[Record]:
+        wanted = col("period") == lit(label)
+        return self._list(scope, grain, wanted, since)
+
+    def in_conversations(
+        self, scope: Scope, grain: StoreName, prefix: str, since: int = 0
+    ) -> list[Record]:
+        name = col("conversation_id")
+        after = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        wanted = (name >= lit(prefix)) & (name < lit(after))
+        return self._list(scope, grain, wanted, since)
+
+    def _list(
+        self, scope: Scope, grain: StoreName, wanted: Expr, since: int
+    ) -> list[Record]:
+        """Return all records that pass the expression, oldest first."""
+
         def read(table: Table) -> list[Record]:
-            query = table.search().where(col("period") == lit(label))
+            query = table.search().where(wanted)
             rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
             records = [to_record(row) for row in rows.to_pylist()]
             return sorted(

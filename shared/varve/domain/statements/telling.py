@@ -4,7 +4,9 @@ The id of a correction's message names the record that it corrects. So a correct
 no separate store: it is replayed, exported and erased as any other message is.
 """
 
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from itertools import chain
 
 from varve.domain.calendar import iso
 from varve.domain.conversation import Conversation, parse_conversation
@@ -85,6 +87,28 @@ def read_corrected(message_id: str) -> str | None:
     if not message_id.startswith(CORRECTS):
         return None
     return message_id.removeprefix(CORRECTS)
+
+
+def list_corrected(message_ids: Iterable[str]) -> list[str]:
+    """Return the ids of the records that messages correct."""
+    return list(filter(None, map(read_corrected, message_ids)))
+
+
+def find_corrected(
+    message_ids: Iterable[str], get: Callable[[list[str]], list[Record]]
+) -> list[Record]:
+    """Return what messages correct, directly or through other corrections.
+
+    `get` returns the records that exist.
+    """
+    found: dict[str, Record] = {}
+    named = set(list_corrected(message_ids))
+    while named:
+        read = get(sorted(named))
+        found.update((one.id, one) for one in read)
+        cited = chain.from_iterable(one.source_ids for one in read)
+        named = set(list_corrected(cited)) - found.keys()
+    return list(found.values())
 
 
 def _read_statement(text: str) -> str:

@@ -32,6 +32,10 @@ class Conversations:
                 days.add((line.day, user_id))
         return days
 
+    def list_doomed_ids(self) -> list[str]:
+        """Return the ids of the forgotten messages."""
+        return [line.id for line in chain.from_iterable(self.doomed.values())]
+
     def doomed_texts(self) -> list[str]:
         """Return the forgotten words, with the speakers' names."""
         return _texts_of(self.doomed)

@@ -148,6 +148,10 @@ class _Walk:
         if stained is None:
             self.clean[record.id] = record.fingerprint[:16]
             self.there.add(record.id)
+        else:
+            # A day that cites a forgotten correction may be no day of a forgotten word.
+            period = Period(grain, record.period)
+            self.chain.add((period, record.user_id))
         return stained
 
     def _judge(

@@ -10,6 +10,7 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.ledger import curation_key
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType, Record, Store
+from varve.domain.statements.telling import find_corrected
 from varve.domain.triple import TripleOperation, evidence_of
 from varve.messages.erasure import (
     EraseMessage,
@@ -117,7 +118,8 @@ class ErasurePass:
         """
         going = [*gone, *reread]
         days = self._said.doomed_days() | {
-            (one.period, one.user_id) for one in going
+            (one.period, one.user_id)
+            for one in [*going, *self._find_corrected(records)]
         }
         left = {one.id for one in records} - {one.id for one in going}
         sources = RemainingSources(
@@ -149,6 +151,14 @@ class ErasurePass:
                 self._scope, pairs, objects=self._objects
             )
         return found
+
+    def _find_corrected(self, records: list[Record]) -> list[Record]:
+        """Return what forgotten messages correct: summaries of its day tell them too."""
+        by_id = {one.id: one for one in records}
+        return find_corrected(
+            self._said.list_doomed_ids(),
+            lambda ids: [by_id[id_] for id_ in ids if id_ in by_id],
+        )
 
     def _erase_records(self, going: list[Record]) -> None:
         if not going and not self._prune:
