@@ -144,6 +144,40 @@ def test_the_summaries_above_a_corrected_statement_tell_the_correction(
         assert correction not in summary["sourceIds"]
 
 
+def test_a_value_that_a_user_asked_to_forget_leaves_the_summaries(
+    memory: Memory,
+) -> None:
+    phone = "+351 912 345 678"
+    summed_up = NOW + timedelta(days=14)
+    ask(memory, "c2", f"My phone number is {phone}.", FIRST)
+    memory.summarize(now=summed_up)
+    places = (("daily", "2026-03-02"), ("weekly", "2026-W10"))
+    for place in places:
+        assert phone in read_summary(memory, *place)["content"]
+    ask(memory, "c3", "Please forget my phone number.", NOW)
+    for place in places:
+        assert phone not in read_summary(memory, *place)["content"]
+    for _ in range(2):
+        memory.summarize(now=summed_up)
+    [proposal] = memory.review(user_id=USER).proposals
+    done = memory.forget(proposal=proposal["proposal"], verify=True)
+    assert done["verification"]["foundIn"] == []
+    for place in places:
+        memory.summarize(now=summed_up)
+        assert "puncture" in read_summary(memory, *place)["content"]
+
+
+def ask(memory: Memory, conversation: str, text: str, at: datetime) -> None:
+    message = {"id": "m1", "role": "user", "name": "Dana", "content": text}
+    memory.ingest(
+        {
+            "conversationId": conversation,
+            "userId": USER,
+            "messages": [{**message, "timestamp": at.isoformat()}],
+        }
+    )
+
+
 def test_what_a_correction_ended_is_forgotten_with_what_it_corrected(
     memory: Memory,
 ) -> None:

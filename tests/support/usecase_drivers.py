@@ -13,7 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tests.support.sessions import session_over
-from varve.adapters.in_memory import InMemoryObjects
+from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles
 from varve.adapters.objects.locks import ProcessLocks
 from varve.domain.calendar import EARLIEST, Grain, Period
@@ -220,11 +220,12 @@ def run_summarize(
     objects: Any,
     part: PeriodPart | None = None,
     most_calls: int = MAX_CALLS,
+    graph: Any = None,
 ) -> SummarizeOutcome:
     """Summarize one agent's period, or a part of its users."""
     session = session_over(
         scope, now, config, records=reader, summarizer=summarizer, embedder=embedder,
-        queue=queue, objects=objects,
+        queue=queue, objects=objects, graph=graph or InMemoryGraph(),
     )  # fmt: skip
     vars(session)["ledger"] = ledger
     return summarize(session, period, part, most_calls)

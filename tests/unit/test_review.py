@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.unit.test_told_last import NOW, search, talk
+from tests.unit.test_told_last import FIRST, NOW, search, talk
 from varve import Memory
 from varve.cli.main import main
+from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.errors import Rejected
+from varve.domain.search.query import Filter
 
 PHONE = "+351 912 345 678"
 
@@ -81,6 +85,101 @@ def test_12_forget_my_phone_number_hides_it_at_once_and_is_proposed(
     assert "varve forget --proposal 1" in capsys.readouterr().out
     memory.forget(proposal=proposal["proposal"])
     assert memory.review().proposals == ()
+
+
+def read_summaries(memory: Memory, **where: Any) -> list[str]:
+    """Return the contents of the summaries of all grains."""
+    found = memory.search(memory_types=["summary"], max_results=99, **where)
+    return [one.content for one in found.results]
+
+
+def test_a_forgotten_value_leaves_summaries_at_once(memory: Memory) -> None:
+    memory.ingest(
+        talk(1, f"My phone number is {PHONE}.", "The kiln needs a new valve.")
+    )
+    memory.ingest(talk(2, f"Call the shop at {PHONE}.", user="u-2"))
+    memory.summarize()
+    assert all(PHONE in one for one in read_summaries(memory, user_id="u-1"))
+    memory.ingest(talk(3, "Please forget my phone number."))
+    for question in (None, "phone number", "What is my phone number?"):
+        results = memory.search(
+            question,
+            user_id="u-1",
+            include_superseded=True,
+            memory_types=["summary"],
+            max_results=99,
+        ).results
+        assert not any(PHONE in one.content for one in results)
+    own = read_summaries(memory, user_id="u-1")
+    assert len(own) >= 4
+    assert all("valve" in one for one in own)
+    block = memory.context("What is my phone number?", user_id="u-1")
+    assert PHONE not in block.text
+    others = read_summaries(memory, user_id="u-2")
+    assert others
+    assert all(PHONE in one for one in others)
+
+
+def test_a_summary_is_made_again_without_a_forgotten_value(
+    memory: Memory,
+) -> None:
+    memory.ingest(
+        talk(1, f"My phone number is {PHONE}.", "The kiln needs a new valve.")
+    )
+    memory.summarize()
+    before = memory.summarize()
+    assert "built" not in before or not before["built"]
+    memory.ingest(talk(3, "Please forget my phone number."))
+    memory.summarize()
+    memory.summarize()
+    stored = read_stored_summaries(memory)
+    assert len(stored) > 4
+    assert not any(PHONE in one for one in stored)
+    told = [one for one in stored if "valve" in one]
+    assert len(told) == 4
+    after = memory.summarize()
+    assert not after.get("built")
+    memory.ingest(talk(1, "> The valve is in stock."))
+    memory.summarize()
+    assert not any(PHONE in one for one in read_stored_summaries(memory))
+
+
+def test_a_summary_whose_words_expired_loses_a_forgotten_value(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=day(9))
+    memory.configure("plan", "free")
+    memory.ingest(
+        talk(1, f"My phone number is {PHONE}.", "The kiln needs a new valve.")
+    )
+    memory.summarize()
+    memory.cleanup()
+    assert not memory.search(grain="working", now=day(9)).results
+    memory.ingest(talk(8, "Please forget my phone number."))
+    memory.summarize(now=day(10))
+    memory.summarize(now=day(10))
+    memory.cleanup(now=day(20))
+    stored = read_summaries(memory, now=day(20))
+    assert stored
+    assert not any(PHONE in one for one in stored)
+    assert any("valve" in one for one in stored)
+
+
+def day(number: int) -> datetime:
+    """Return noon of a day after the first."""
+    return FIRST + timedelta(days=number, hours=3)
+
+
+def read_stored_summaries(memory: Memory) -> list[str]:
+    """Return summaries as they are stored, whatever an answer leaves out."""
+    with memory.sessions.open(memory.scope) as session:
+        found: list[str] = []
+        for grain in SUMMARY_GRAINS:
+            records = session.records.browse(
+                memory.scope, grain, where=Filter(), limit=99
+            )
+            found += [one.content + one.key_facts for one in records]
+    return found
 
 
 def test_what_is_said_again_after_the_request_is_shown(memory: Memory) -> None:

@@ -1,12 +1,15 @@
 """The values that users asked to forget in conversations, and records that still state them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.domain.calendar import Grain
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.identity import Scope
-from varve.domain.record import MemoryType, turn_id
+from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
 from varve.domain.search.outline import Outline, moment
 from varve.domain.search.query import Filter
@@ -18,13 +21,30 @@ from varve.domain.statements.forgetting import (
     asks_to_forget,
     find_ended_by_message,
     keep_requested,
+    leave_out,
     request_words,
 )
+from varve.domain.summary import key_facts_as_json, key_facts_from_json
 from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
 from varve.usecases.lookup import Lookup
+from varve.usecases.session import Session
 
+EVERYTHING = 1_000_000
+"""The limit for a browse that is to return all summaries."""
 _TURN = str(MemoryType.TURN)
+
+
+Stated = tuple[str, frozenset[Message], str | None, datetime]
+"""A fact's or turn's words, messages, user and time."""
+
+
+def list_stated(record: Record) -> Stated:
+    """Return what decides whether a fact or turn states a value."""
+    messages = frozenset(
+        (record.conversation_id, id_) for id_ in record.source_ids
+    )
+    return record.content, messages, record.user_id, record.event_time
 
 
 def read_forgotten(
@@ -32,7 +52,7 @@ def read_forgotten(
 ) -> list[ForgottenValue]:
     """Return the values that messages in working memory ask to forget. Raises Retryable."""
     ended = list(find_ended_by_message(triples))
-    ids = {turn_id(one.request[0] or "", one.request[1]): one for one in ended}
+    ids = {one.request_turn: one for one in ended}
     turns = reader.get(scope, Grain.WORKING, sorted(ids)) if ids else []
     texts = {ids[turn.id].request: turn.words for turn in turns}
     return keep_requested(ended, texts)
@@ -60,27 +80,119 @@ class _RequestScan:
 def drop_forgotten(
     found: Sequence[Ranked | Browsed], lookup: Lookup
 ) -> list[Ranked | Browsed]:
-    """Return the agent's records without facts and turns that state a forgotten value."""
+    """Return the records without facts and turns of the agent that state a forgotten value.
+
+    Summaries lose the sentences that name it.
+    """
     values = read_forgotten(lookup.scope, lookup.reader, lookup.triples())
     if not values:
         return list(found)
-    return [one for one in found if not _is_forgotten(one, values)]
+    kept: list[Ranked | Browsed] = []
+    for one in found:
+        if one.agent is not None:
+            kept.append(one)
+        elif _is_summary(one):
+            kept += _reduce(one, values, lookup.zone)
+        elif not _is_forgotten(one, values):
+            kept.append(one)
+    return kept
+
+
+def _is_summary(one: Ranked | Browsed) -> bool:
+    if isinstance(one, Ranked):
+        return one.row.type is MemoryType.SUMMARY
+    return one.record.memory_type is MemoryType.SUMMARY
+
+
+def _reduce(
+    one: Ranked | Browsed, values: Iterable[ForgottenValue], zone: ZoneInfo
+) -> Iterator[Ranked | Browsed]:
+    """Yield a summary without the sentences that name a value, if any are left."""
+    if isinstance(one, Ranked):
+        row = one.row
+        said = row.content, row.period, row.user
+    else:
+        record = one.record
+        said = record.content, record.period, record.user_id
+    told = _leave_out_of_summary(*said, values, zone)
+    if told == said[0]:
+        yield one
+    elif told and isinstance(one, Ranked):
+        yield replace(one, row=replace(one.row, content=told, shown={}))
+    elif told and isinstance(one, Browsed):
+        yield replace(one, record=replace(one.record, content=told))
+
+
+def _leave_out_of_summary(
+    text: str,
+    label: str,
+    user: str | None,
+    values: Iterable[ForgottenValue],
+    zone: ZoneInfo,
+) -> str:
+    """Return a summary's text without the sentences that name a value of its user.
+
+    `label` is its period's.
+    """
+    start = Period.parse(label).start(zone)
+    own = [one for one in values if one.concerns_summary(user, start)]
+    return leave_out(text, own)
+
+
+def without_values(
+    record: Record, values: Sequence[ForgottenValue], zone: ZoneInfo
+) -> Record:
+    """Return a summary without the sentences and key facts that name a value."""
+    start = Period.parse(record.period).start(zone)
+    own = [
+        one for one in values if one.concerns_summary(record.user_id, start)
+    ]
+    told = leave_out(record.content, own)
+    if not own or told == record.content:
+        return record
+    facts = key_facts_from_json(record.key_facts)
+    kept = [fact for fact in facts if leave_out(fact.content, own)]
+    return replace(
+        record,
+        content=told,
+        key_facts=key_facts_as_json(kept),
+        people=_leave_out_each(record.people, own),
+        topics=_leave_out_each(record.topics, own),
+        open_questions=_leave_out_each(record.open_questions, own),
+    )
+
+
+def _leave_out_each(
+    texts: Iterable[str], values: Sequence[ForgottenValue]
+) -> tuple[str, ...]:
+    return tuple(text for text in texts if leave_out(text, values))
+
+
+def mark_naming(
+    session: Session, values: Sequence[ForgottenValue], but: Period
+) -> None:
+    """Mark the periods of the summaries that name a value, `but` for one.
+
+    Raises Retryable.
+    """
+    stale: list[Period] = []
+    for grain in SUMMARY_GRAINS:
+        for record in session.records.browse(
+            session.scope, grain, where=Filter(), limit=EVERYTHING
+        ):
+            if without_values(record, values, session.zone) != record:
+                stale.append(Period(grain, record.period))
+    asked = [one.request_turn for one in values]
+    periods = [one for one in stale if one != but]
+    session.ledger.mark(session.scope, periods, "asked to forget", *asked)
 
 
 def _is_forgotten(
     one: Ranked | Browsed, values: Iterable[ForgottenValue]
 ) -> bool:
-    if one.agent is not None:
-        return False
     if isinstance(one, Ranked):
         row = one.row
         said = row.content, row.messages, row.user, moment(row.time)
     else:
-        record = one.record
-        messages: frozenset[Message] = frozenset()
-        if record.memory_type is not MemoryType.SUMMARY:
-            messages = frozenset(
-                (record.conversation_id, id_) for id_ in record.source_ids
-            )
-        said = record.content, messages, record.user_id, record.event_time
+        said = list_stated(one.record)
     return any(value.is_stated_in(*said) for value in values)

@@ -1,6 +1,6 @@
 """The sources of one period's summaries, by user."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -9,10 +9,9 @@ from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, span_of
 from varve.domain.statements.corrected import Corrected, correct_records
+from varve.domain.statements.forgetting import ForgottenValue
 from varve.domain.statements.telling import CORRECTION
 from varve.domain.summary import (
-    KEY_FACTS_HEADING,
-    RECURRING_HEADING,
     KeyFact,
     Source,
     agent_summary_id,
@@ -24,7 +23,13 @@ from varve.domain.summary import (
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
+from varve.usecases.asked_to_forget import list_stated, without_values
 from varve.usecases.shared_summaries import recall_users
+from varve.usecases.source_records import (
+    hidden_source_of,
+    list_key_facts,
+    source_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class PeriodSources:
     from another `summaries.scope`. `lost` are their sources that retention has deleted
     since. Only the priors still have that content, so they become sources of the next
     summary. `days` are the first and the last local day of the period's own sources.
+    `forgotten` are the values that the summary must not name; it is `outdated` if the last
+    one does.
     """
 
     id: str
@@ -47,17 +54,25 @@ class PeriodSources:
     priors: tuple[Record, ...]
     lost: frozenset[str]
     days: tuple[str, str]
+    forgotten: tuple[ForgottenValue, ...] = ()
+    outdated: bool = False
 
     @property
     def changed(self) -> bool:
         """Whether a source is new or changed since the last summary."""
         known = known_sources(self.priors)
-        if len(self.priors) > 1:
+        if self.outdated or len(self.priors) > 1:
             return True
         return any(
             known.get(source.id) != source.fingerprint
             for source in (*self.sources, *self.replaced)
         )
+
+    def list_replaced_priors(self) -> list[str]:
+        """Return the ids of the priors to delete once the summary is written."""
+        if not self.changed:
+            return []
+        return [prior.id for prior in self.priors if prior.id != self.id]
 
     @property
     def little(self) -> bool:
@@ -83,19 +98,22 @@ class PeriodUsers:
     """A period's sources by user, in the users' order.
 
     `replaced` are ids of summaries to delete once the changed users' summaries are
-    written: those of an older store and of another `summaries.scope`.
+    written: those of an older store and of another `summaries.scope`. `asked` are the
+    values that messages of the period ask to forget.
     """
 
     users: tuple[PeriodSources, ...]
     replaced: tuple[str, ...]
     has_summary: bool
+    asked: tuple[ForgottenValue, ...] = ()
 
 
 @dataclass(slots=True)
 class _Pile:
     """One user's records, words, key facts and last summaries of a period.
 
-    `corrected` is what corrections make of the records; None: there are none.
+    `corrected` is what corrections make of the records; None: there are none. It is
+    `outdated` if a last summary named a forgotten value.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -103,6 +121,12 @@ class _Pile:
     facts: list[KeyFact] = field(default_factory=list)
     priors: list[Record] = field(default_factory=list)
     corrected: Corrected | None = None
+    outdated: bool = False
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether there is anything to make a summary of, or one to make again."""
+        return bool(self.records or self.words or self.outdated)
 
     def correct(self) -> Corrected:
         """Return the records to tell, and those that a correction replaces."""
@@ -111,13 +135,17 @@ class _Pile:
 
 @dataclass(frozen=True, slots=True)
 class PeriodReader:
-    """Reads the sources of one agent's summaries as they are at `now`."""
+    """Reads the sources of one agent's summaries as they are at `now`.
+
+    `values` are those that users asked to forget.
+    """
 
     scope: Scope
     now: datetime
     config: WorkspaceConfig
     reader: MemoryReader
     objects: Objects
+    values: Sequence[ForgottenValue] = ()
 
     def gather(self, period: Period, since: int = 0) -> PeriodUsers:
         """Return the sources of a period's summaries, by user, oldest first.
@@ -131,12 +159,10 @@ class PeriodReader:
                 self.scope, child.grain, child.label, since
             )
         priors = self.reader.in_period(self.scope, period.grain, period.label)
-        piles: dict[str | None, _Pile] = {}
-        replaced: list[str] = []
-        if self.config.summaries.scope is SummaryScope.USER:
-            piles, replaced = self._sort_by_user(period, below, priors)
-        elif below:
-            piles = {None: _Pile(records=below, priors=priors)}
+        ids = {one.id for one in below}
+        asked = [one for one in self.values if one.request_turn in ids]
+        below = list(map(self._without_forgotten, below))
+        piles, replaced = self._pile_up(period, below, priors)
         if period.grain is Grain.DAILY:
             self._correct(piles, since)
         users = [
@@ -144,11 +170,36 @@ class PeriodReader:
             for user_id, pile in sorted(piles.items(), key=_user_order)
         ]
         for one in users:
-            if one.changed:
-                replaced += [
-                    prior.id for prior in one.priors if prior.id != one.id
-                ]
-        return PeriodUsers(tuple(users), tuple(replaced), bool(priors))
+            replaced += one.list_replaced_priors()
+        return PeriodUsers(
+            tuple(users), tuple(replaced), bool(priors), tuple(asked)
+        )
+
+    def _without_forgotten(self, record: Record) -> Record:
+        """Return a summary without what names a forgotten value; any other record as it is."""
+        if record.memory_type is not MemoryType.SUMMARY:
+            return record
+        return without_values(record, self.values, self.config.zone)
+
+    def _pile_up(
+        self, period: Period, below: list[Record], priors: list[Record]
+    ) -> tuple[dict[str | None, _Pile], list[str]]:
+        """Return the piles with sources, and the ids of the summaries taken apart for them."""
+        piles: dict[str | None, _Pile] = {}
+        replaced: list[str] = []
+        if self.config.summaries.scope is SummaryScope.USER:
+            piles, replaced = self._sort_by_user(period, below, priors)
+        else:
+            piles = {None: _Pile(records=below, priors=priors)}
+        for pile in piles.values():
+            self._clean_priors(pile)
+        found = {user: one for user, one in piles.items() if one.has_sources}
+        return found, replaced
+
+    def _clean_priors(self, pile: _Pile) -> None:
+        before = pile.priors
+        pile.priors = list(map(self._without_forgotten, before))
+        pile.outdated = pile.priors != before
 
     def _correct(self, piles: Mapping[str | None, _Pile], since: int) -> None:
         """Add to each pile what the corrections of its user say of its records."""
@@ -178,12 +229,7 @@ class PeriodReader:
                 replaced.append(prior.id)
             else:
                 piles.setdefault(prior.user_id, _Pile()).priors.append(prior)
-        found = {
-            user: pile
-            for user, pile in piles.items()
-            if pile.records or pile.words
-        }
-        return found, replaced
+        return piles, replaced
 
     def _take_apart(
         self,
@@ -219,23 +265,44 @@ class PeriodReader:
     ) -> PeriodSources:
         lost = self._find_lost(period, pile)
         corrected = pile.correct()
+        hidden = [one for one in corrected.told if self._states_any(one)]
+        told = [one for one in corrected.told if one not in hidden]
         facts = list(pile.facts)
-        for record in corrected.told:
-            facts += _key_facts(record)
+        for record in told:
+            facts += list_key_facts(record)
         if lost:
             for prior in pile.priors:
                 facts += key_facts_from_json(prior.key_facts)
-        told = map(source_of, corrected.told)
-        sources = {one.id: one for one in (*pile.words, *told)}
+        sources = {one.id: one for one in (*pile.words, *map(source_of, told))}
+        replaced = [
+            *map(source_of, corrected.replaced),
+            *map(hidden_source_of, hidden),
+        ]
         return PeriodSources(
             id=self._id(period, user_id),
             user_id=user_id,
             sources=_sort(sources.values()),
-            replaced=tuple(map(source_of, corrected.replaced)),
+            replaced=tuple(replaced),
             key_facts=most_important(facts),
             priors=tuple(pile.priors),
             lost=lost,
             days=self._days(pile, lost),
+            forgotten=self._list_forgotten(period, user_id),
+            outdated=pile.outdated,
+        )
+
+    def _states_any(self, record: Record) -> bool:
+        if record.memory_type is MemoryType.SUMMARY:
+            return False
+        said = list_stated(record)
+        return any(value.is_stated_in(*said) for value in self.values)
+
+    def _list_forgotten(
+        self, period: Period, user_id: str | None
+    ) -> tuple[ForgottenValue, ...]:
+        start = period.start(self.config.zone)
+        return tuple(
+            one for one in self.values if one.concerns_summary(user_id, start)
         )
 
     def _days(self, pile: _Pile, lost: Collection[str]) -> tuple[str, str]:
@@ -294,39 +361,3 @@ def known_sources(priors: Iterable[Record]) -> Mapping[str, str]:
             zip(prior.source_ids, prior.source_fingerprints, strict=True)
         )
     return known
-
-
-def source_of(record: Record) -> Source:
-    """Return a record as a source; of a summary, its sentences alone."""
-    is_summary = record.memory_type is MemoryType.SUMMARY
-    text = record.content
-    if is_summary:
-        text = text.partition(KEY_FACTS_HEADING)[0].partition(
-            RECURRING_HEADING
-        )[0]
-    return Source(
-        id=record.id,
-        memory_type=record.memory_type,
-        fingerprint=record.fingerprint[:16],
-        text=text,
-        at=record.event_time,
-        importance=record.importance,
-        user_id=record.user_id,
-        label=record.period if is_summary else None,
-    )
-
-
-def _key_facts(record: Record) -> Iterator[KeyFact]:
-    """Yield a fact itself, or the key facts that a summary carries."""
-    if record.memory_type is MemoryType.FACT:
-        yield KeyFact(
-            record.id,
-            record.content,
-            record.event_time,
-            record.importance,
-            record.user_id,
-            record.conversation_id,
-            record.source_ids,
-        )
-    elif record.memory_type is MemoryType.SUMMARY:
-        yield from key_facts_from_json(record.key_facts)

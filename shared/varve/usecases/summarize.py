@@ -26,6 +26,11 @@ from varve.messages.write import (
     send_records,
 )
 from varve.ports.meter import doing
+from varve.usecases.asked_to_forget import (
+    mark_naming,
+    read_forgotten,
+    without_values,
+)
 from varve.usecases.budget import is_spent
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
@@ -100,6 +105,8 @@ def summarize(
     barred = tombstones.load(scope, objects=session.objects)
     since = max(map(version_in, marks), default=0)
     found = open_reader(session).gather(period, since)
+    if found.asked and part is None:
+        mark_naming(session, found.asked, period)
     run = _Run(session, period, part, marks, since, by_rules=by_rules)
     batch, left = _next_batch(found, part, most_calls)
     if not batch:
@@ -117,6 +124,11 @@ def open_reader(session: Session) -> PeriodReader:
         config=session.config,
         reader=session.records,
         objects=session.objects,
+        values=read_forgotten(
+            session.scope,
+            session.records,
+            session.graph.triples(session.scope),
+        ),
     )
 
 
@@ -310,6 +322,7 @@ def _build(
     told = leave_out_told(facts, summary.text)
     if len(told) < len(facts):
         lines = fact_lines(told, period.grain, session.config)
-    return summary_record(
+    record = summary_record(
         period, filtered, summary, lines, session.now, session.config
     )
+    return without_values(record, gathered.forgotten, session.zone)

@@ -1,13 +1,12 @@
 """Summaries as records: their text, key facts and dates."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
-from varve.domain.language.tokens import fold
+from varve.domain.language.tokens import spaced_words
 from varve.domain.ledger import (
     expiry_key,
 )
@@ -34,14 +33,8 @@ NO_WORDS = "(no words)"
 
 def leave_out_told(facts: Sequence[KeyFact], text: str) -> list[KeyFact]:
     """Return the facts whose words the summary's text does not have already."""
-    above = _plain_words(text)
-    return [one for one in facts if _plain_words(one.content) not in above]
-
-
-def _plain_words(text: str) -> str:
-    """Return the folded words between spaces, so that whole words are compared."""
-    words = re.findall(r"[^\W_]+", fold(text))
-    return f" {' '.join(words)} "
+    above = spaced_words(text)
+    return [one for one in facts if spaced_words(one.content) not in above]
 
 
 def summary_record(

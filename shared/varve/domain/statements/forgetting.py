@@ -5,17 +5,24 @@ and stays in memory until its owner erases it.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
+from varve.domain.extractive import sentences
 from varve.domain.language.languages import installed_languages
-from varve.domain.language.tokens import fold
+from varve.domain.language.tokens import fold, spaced_words
+from varve.domain.record import turn_id
 from varve.domain.search.row import Message
 from varve.domain.statements.folding import names_value
+from varve.domain.summary import KEY_FACTS_HEADING
 from varve.domain.triple import Op, Triple, TripleOperation
 
+MIN_DIGITS = 5
+"""A value with fewer digits is compared by its words alone."""
+_RUN = re.compile(r"\d[\d\s()./+-]*")
+"""Digits, in groups or not."""
 _LONG_WORD = re.compile(r"[a-z]{5,}")
 
 
@@ -34,6 +41,11 @@ class ForgottenValue:
     user: str | None
     messages: frozenset[Message]
 
+    @property
+    def request_turn(self) -> str:
+        """The id of the request's turn."""
+        return turn_id(self.request[0] or "", self.request[1])
+
     def is_stated_in(
         self,
         content: str,
@@ -50,6 +62,52 @@ class ForgottenValue:
         talks = {conversation for conversation, _ in self.messages}
         is_same_talk = any(talk in talks for talk, _ in messages)
         return is_same_talk and names_value(content, self.value)
+
+    def is_named_in(self, text: str) -> bool:
+        """Return whether a text names the value in whole words, or in the same digits."""
+        if spaced_words(self.value) in spaced_words(text):
+            return True
+        digits = _join_digits(self.value)
+        if len(digits) < MIN_DIGITS:
+            return False
+        return any(digits in _join_digits(run) for run in _RUN.findall(text))
+
+    def concerns_summary(self, user: str | None, start: datetime) -> bool:
+        """Return whether a summary of a user's period that starts then may name the value.
+
+        A summary without a user may be of all users.
+        """
+        return user in (None, self.user) and start <= self.at
+
+
+def leave_out(text: str, values: Sequence[ForgottenValue]) -> str:
+    """Return a summary's text without the sentences that name a value."""
+    kept: list[str] = []
+    for line in text.split("\n"):
+        left = _leave_out_of_line(line, values)
+        if left or not line:
+            kept.append(left)
+    if kept and kept[-1] == KEY_FACTS_HEADING.strip():
+        kept.pop()
+    return "\n".join(kept)
+
+
+def _leave_out_of_line(line: str, values: Sequence[ForgottenValue]) -> str:
+    """Return a line's other sentences; "" if the value spans sentences."""
+    if not _names_any(line, values):
+        return line
+    told = list(sentences(line))
+    kept = [one for one in told if not _names_any(one, values)]
+    left = " ".join(kept)
+    return "" if _names_any(left, values) else left
+
+
+def _names_any(text: str, values: Iterable[ForgottenValue]) -> bool:
+    return any(value.is_named_in(text) for value in values)
+
+
+def _join_digits(text: str) -> str:
+    return "".join(filter(str.isdecimal, text))
 
 
 def asks_to_forget(text: str) -> bool:
