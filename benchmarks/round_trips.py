@@ -7,7 +7,8 @@ before the newest commit, `stale` one that may answer from what it saw a minute 
 `fresh` (one commit), `fragmented` (nearly as many commits since its compaction as the policy allows) or
 `compacted`; the other five grains hold what the starter plan keeps, each summary in a commit of its own.
 Commits here follow each other in seconds, so versions are pruned at any age, as they would be after hours.
-`--sizes` changes the amounts, `--only sizes|periods|contexts|large` runs one part.
+`--sizes` changes the amounts, `--only sizes|periods|contexts|large` runs one part, and `--only writes` a
+short one.
 """
 
 import argparse
@@ -290,6 +291,23 @@ def sized(s3: CountingS3, size: int) -> tuple[list[Row], list[Row]]:
     return found, rows
 
 
+def writes(s3: CountingS3, size: int) -> list[Row]:
+    """Batches of ten: the store's first two, one by a cold process and one after it; the shallower of two."""
+    counts: dict[str, list[Counts]] = {}
+    for number in range(2):
+        bench = Bench.of(s3, f"writes-{size}-{number}")
+        for name in ("first of the store", "second"):
+            counts.setdefault(name, []).append(bench.counted(bench.write))
+        bench.fill(size)
+        bench.restart()
+        for name in ("cold", "warm"):
+            counts.setdefault(name, []).append(bench.counted(bench.write))
+    return [
+        [size, name, *_cells([min(both, key=lambda one: one.depth)])]
+        for name, both in counts.items()
+    ]
+
+
 def periods(s3: CountingS3) -> list[Row]:
     """A search over 120 daily periods beside one over a single one."""
     rows: list[Row] = []
@@ -454,7 +472,14 @@ def main() -> None:
     )
     parser.add_argument(
         "--only",
-        choices=("sizes", "periods", "contexts", "large", "throughput"),
+        choices=(
+            "sizes",
+            "writes",
+            "periods",
+            "contexts",
+            "large",
+            "throughput",
+        ),
     )
     parser.add_argument("--sizes", default="100,1000,10000,100000")
     parser.add_argument("--quick", action="store_true", help="a store of 100")
@@ -478,6 +503,9 @@ def main() -> None:
                 ["records", "write"],
                 [row for _, written in tables for row in written],
             )
+        if options.only == "writes":
+            rows = [row for size in sizes for row in writes(s3, size)]
+            _show("Writes", ["records", "batch of ten"], rows)
         if options.only in (None, "periods"):
             _show("Daily periods", ["periods", "search"], periods(s3))
         if options.only in (None, "contexts"):
