@@ -19,9 +19,9 @@ from lancedb.merge import LanceMergeInsertBuilder
 from lancedb.table import LanceTable
 
 from tests.support.internals import (
-    claim_without_waiting,
     confirm_always,
     fail_making_tables,
+    find_no_table_once,
 )
 from tests.support.lanes import hits
 from tests.support.moto_process import PROJECT
@@ -425,6 +425,18 @@ class TestTwoWriters:
             found = hits(records, SCOPE, text="tea", vector=embedded(0).vector)
             assert len([c for c in found if c.keyword > 0]) == 4
 
+    def test_invariant_4_a_writer_who_finds_no_table_in_an_old_store_loses_nothing(
+        self, root: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As after a stale listing; a purge has made the numbers of the first versions free."""
+        records = open_records(root)
+        for number in range(3):
+            write(records, number)
+        assert records.delete(SCOPE, Grain.WORKING, ["r-00002"]) == 1
+        find_no_table_once(monkeypatch)
+        assert write(open_records(root), 3) == 1
+        assert rows(open_records(root)) == each_once(0, 1, 3)
+
     def test_a_writer_who_died_while_making_the_table_holds_nobody_up(
         self, root: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -434,7 +446,6 @@ class TestTwoWriters:
                 open_records(root).upsert(
                     SCOPE, Grain.WORKING, [embedded(0)], MODEL
                 )
-        claim_without_waiting(monkeypatch)
         assert write(open_records(root), 0) == 1
         assert rows(open_records(root)) == each_once(0)
 

@@ -41,7 +41,6 @@ NAMES_ALONE = {
     "agent's mark": r"ledger/marks/.+",
     "expiry": r"ledger/expiry/.+",
     "lessons": r"ledger/lessons/.+",
-    "creator": r"vectordb/.+\.creator",
 }
 """Objects that say what they say by their names; nobody reads what they hold."""
 WITH_CONTENT = {

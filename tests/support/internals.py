@@ -74,11 +74,6 @@ def confirm_always(patch: Patch) -> None:
     _set(patch, tables, "CONFIRM_AFTER_SECONDS", 0.0)
 
 
-def claim_without_waiting(patch: Patch) -> None:
-    """Do not wait for another writer that is making the same table."""
-    _set(patch, creation, "CLAIM_WAIT_SECONDS", 0.0)
-
-
 def gather_candidates(patch: Patch, most: int) -> None:
     """Take so many candidates of each way to search."""
     _set(patch, find, "CANDIDATES", most)
@@ -99,7 +94,17 @@ def compare_at_once(patch: Patch, terms: int) -> None:
 
 def fail_making_tables(patch: Patch, fail: Callable[..., Any]) -> None:
     """Call this in place of making a new table."""
-    _set(patch, tables, "new_table", fail)
+    _set(patch, creation, "new_table", fail)
+
+
+def find_no_table_once(patch: Patch) -> None:
+    """Let the next writer or reader find no table, as after a stale listing."""
+    find: Any = vars(tables.Tables)["open_newest"]
+
+    def none(*_: Any) -> None:
+        patch.setattr(tables.Tables, "open_newest", find)
+
+    patch.setattr(tables.Tables, "open_newest", none)
 
 
 def hide_manifests(patch: Patch) -> None:

@@ -8,7 +8,7 @@ fails if another writer committed since they were read.
 from pathlib import Path
 
 from varve.adapters.exports.transfers import LocalFile, Transfers
-from varve.adapters.lance.tables import TABLE
+from varve.adapters.lance.rows import TABLE
 
 _VERSIONS = "_versions/"
 
@@ -21,6 +21,7 @@ class TableCopy:
         self._folder = home / f"{TABLE}.lance"
         self._transfers = transfers
         self._pulled: set[str] = set()
+        self._published: list[str] = []
 
     def pull(self) -> bool:
         """Copy the table's files; return False if there are none.
@@ -38,7 +39,9 @@ class TableCopy:
     def publish(self) -> bool:
         """Upload the new files and commit the new versions, oldest first.
 
-        Returns False if another writer committed first. Raises Retryable.
+        Returns False if another writer committed first. While this writer worked, others
+        may have committed these versions and pruned them: then `is_newest` returns False.
+        Raises Retryable.
         """
         fresh = self._fresh_files()
         content = {
@@ -57,8 +60,16 @@ class TableCopy:
                 if name == manifests[0]:
                     self._transfers.delete(uploads)
                 return False
-        # While this writer worked, others may have committed these versions and pruned them.
-        return not manifests or self._is_newest(manifests[-1])
+        self._published = manifests
+        return True
+
+    def is_newest(self) -> bool:
+        """Tell whether the last published version, if any, is the newest. Raises Retryable."""
+        if not self._published:
+            return True
+        files = self._transfers.objects.list(self._key("_versions"))
+        listed = [info.key for info in files if _is_manifest(info.key)]
+        return min(listed) == self._key(self._published[-1])
 
     def _fresh_files(self) -> dict[str, Path]:
         """Return the files that are not copies, by name."""
@@ -72,11 +83,6 @@ class TableCopy:
     def _put(self, name: str, path: Path) -> bool:
         key = self._key(name)
         return self._transfers.objects.put_if(key, path.read_bytes(), None)
-
-    def _is_newest(self, manifest: str) -> bool:
-        files = self._transfers.objects.list(self._key("_versions"))
-        listed = [info.key for info in files if _is_manifest(info.key)]
-        return min(listed) == self._key(manifest)
 
     def _key(self, name: str) -> str:
         return f"{self._prefix}/{name}"

@@ -1,49 +1,64 @@
 """Creation of a table by one writer alone."""
 
+import tempfile
 from collections.abc import Callable
-from time import sleep
-from typing import TypeVar
-from uuid import uuid4
+from pathlib import Path
+from typing import Any
 
-from varve.domain.errors import Contended
-from varve.ports.objects import Objects
+from varve.adapters.lance.keywords import require_index
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.rows import TABLE, schema_for
+from varve.domain.record import Written
 
-CLAIM_WAITS = 50
-CLAIM_WAIT_SECONDS = 0.1
+with without_rest_client():
+    import lancedb
+    from lancedb.table import Table
 
-T = TypeVar("T")
+Change = Callable[[Table], int]
 
 
-def create_once(
-    key: str,
-    objects: Objects,
-    open_newest: Callable[[], T | None],
-    create: Callable[[], T],
-) -> T:
-    """Create a table under a claim, the object `key`, so that only one writer does.
+def new_table(database: Any, model: str) -> Table:
+    """Create the empty table of a store.
 
-    LanceDB lets a second creator overwrite the first one's table. A claim whose table
-    does not appear belongs to a writer that died, and is taken over.
-    Raises Contended: another writer is creating the table; Retryable.
+    Raises Misconfigured: the model's name has no dimensions.
     """
-    if objects.put_if(key, uuid4().bytes, None):
-        return create()
-    table = _await_table(open_newest)
-    if table is not None:
-        return table
-    claim = objects.get(key)
-    etag = claim.etag if claim else None
-    if not objects.put_if(key, uuid4().bytes, etag):
-        raise Contended(f"{key}: another writer is making the table")
-    table = open_newest()
-    return create() if table is None else table
+    return database.create_table(TABLE, schema=schema_for(model))
 
 
-def _await_table(open_newest: Callable[[], T | None]) -> T | None:
-    """Wait up to 5 seconds for the table that another writer is creating."""
-    for _ in range(CLAIM_WAITS):
-        table = open_newest()
-        if table is not None:
-            return table
-        sleep(CLAIM_WAIT_SECONDS)
-    return None
+def create_table(
+    model: str,
+    change: Change,
+    directory: Path,
+    publish: Callable[[Path], bool],
+) -> Written | None:
+    """Create a store's table, with its index and the change's rows.
+
+    LanceDB makes it below `directory`, and `publish` puts it into the store from there. In
+    the store itself LanceDB lets a second creator overwrite the first one's table, and
+    takes a dozen requests one after the other on S3.
+    Returns None if another writer's table is there. Raises Retryable, OSError.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    # What a killed process leaves in a store has a name that a purge removes.
+    with tempfile.TemporaryDirectory(
+        prefix="varve-create-", suffix=".lance", dir=directory
+    ) as home:
+        table = new_table(lancedb.connect(home), model)
+        require_index(table)
+        written = Written(change(table), table.version)
+        return written if publish(Path(home)) else None
+
+
+def move_table(home: Path, folder: Path) -> bool:
+    """Move the table to a store's folder; return False if another writer's is there.
+
+    Raises OSError.
+    """
+    name = f"{TABLE}.lance"
+    try:
+        (home / name).rename(folder / name)
+    except OSError:
+        if (folder / name).exists():
+            return False
+        raise
+    return True

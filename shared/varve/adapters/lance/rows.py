@@ -22,6 +22,7 @@ with without_rest_client():
     from lancedb.expr import Expr, col, lit
     from lancedb.table import Table
 
+TABLE = "memories"
 _MODEL_KEY = b"varve.embedding_model"
 _TEXT = pa.string()
 _TEXTS = pa.list_(_TEXT)

@@ -15,8 +15,8 @@ from varve.adapters.lance.errors import to_retryable
 from varve.adapters.lance.keywords import require_index
 from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.reader import LanceReader, OpenTable, TableHandle
-from varve.adapters.lance.rows import model_of, schema_for, to_record
-from varve.adapters.lance.tables import TABLE, store_prefix
+from varve.adapters.lance.rows import TABLE, model_of, schema_for, to_record
+from varve.adapters.lance.tables import store_prefix
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Contended
 from varve.domain.identity import Scope
@@ -100,7 +100,8 @@ class LanceStores(LanceReader):
                 return None
             table = lancedb.connect(home).open_table(TABLE)
             moved = _reembed(table, model, embed)
-            return moved if copy.publish() else None
+            is_done = copy.publish() and copy.is_newest()
+            return moved if is_done else None
 
 
 def _reembed(table: Table, model: str, embed: Embed) -> int:

@@ -1,14 +1,19 @@
 """The tables of a root, in a directory or on S3, opened and changed by LanceDB itself."""
 
-from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from varve.adapters.lance.creation import create_once
+from varve.adapters.exports.transfers import Transfers
+from varve.adapters.lance.copies import TableCopy
+from varve.adapters.lance.creation import (
+    Change,
+    create_table,
+    move_table,
+)
 from varve.adapters.lance.errors import FOREIGN
 from varve.adapters.lance.keywords import require_index
 from varve.adapters.lance.lean_import import without_rest_client
@@ -18,8 +23,9 @@ from varve.adapters.lance.purge import (
     keep_versions_from,
     rewrite,
 )
-from varve.adapters.lance.rows import schema_for
+from varve.adapters.lance.rows import TABLE
 from varve.adapters.lance.upkeep import Upkeep, compact, count_fragments
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName, Written
 from varve.ports.meter import Meter, MeteredThreads
@@ -29,7 +35,6 @@ with without_rest_client():
     import lancedb
     from lancedb.table import Table
 
-TABLE = "memories"
 VERSIONS = f"{TABLE}.lance/_versions"
 INDEX_BYTES = 128 * 1024 * 1024
 """LanceDB's index cache: the vector codes of a million rows take 85 MB.
@@ -44,7 +49,6 @@ CONFIRM_AFTER_SECONDS = 1.0
 A purge takes about as long as this at least. If it ran in between, LanceDB may have
 committed a version below the newest one, because its number was free again.
 """
-Change = Callable[[Table], int]
 Store = tuple[Scope, StoreName]
 
 
@@ -63,30 +67,25 @@ def new_session() -> Any:
     return lancedb.Session(INDEX_BYTES, METADATA_BYTES)
 
 
-def new_table(database: Any, model: str) -> Table:
-    """Create the empty table of a store.
-
-    Raises Misconfigured: the model's name has no dimensions.
-    """
-    return database.create_table(
-        TABLE, schema=schema_for(model), exist_ok=True
-    )
-
-
 class Tables:
-    """The tables below a root. LanceDB commits each change and settles races."""
+    """The tables below a root. LanceDB commits each change and settles races.
+
+    New tables of S3 are made in `directory` first.
+    """
 
     def __init__(
         self,
         root: str,
         objects: Objects,
         upkeep: Upkeep,
+        directory: Path,
         options: dict[str, str] | None = None,
         meter: Meter | None = None,
     ) -> None:
         self._root = root
         self._objects = objects
         self._upkeep = upkeep
+        self._directory = directory
         self._options = options
         self._is_remote = root.startswith("s3://")
         self._meter = meter if self._is_remote else None
@@ -95,6 +94,7 @@ class Tables:
         self._tables: dict[Store, tuple[object, Table]] = {}
         self._indexed: set[Store] = set()
         self._expected: dict[Store, Future[Table | None]] = {}
+        self._looks: list[Future[None]] = []
 
     def open_newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """Open the newest version, or return None if nothing has been written."""
@@ -128,8 +128,11 @@ class Tables:
             self._expected[scope, grain] = opening
 
     def finish(self) -> None:
-        """Forget tables that were opened for writes that did not happen."""
+        """Wait for what writes left to the background; forget tables opened for no write."""
         self._expected.clear()
+        looks = self._looks
+        self._looks = []
+        wait(looks)
 
     def write(
         self,
@@ -147,12 +150,15 @@ class Tables:
         the change removed. Raises Retryable, RuntimeError, OSError.
         """
         try:
-            table = self._open_or_create(scope, grain, model)
-            if table is None:
+            table = self._open_for_writing(scope, grain)
+            if (
+                table is not None
+            ):  # do not test for truth: an empty table is false
+                run = self._purge if purge else self._apply
+                return run(table, change, store_prefix(scope, grain))
+            if model is None:
                 return Written(0, 0)
-            if purge:
-                return self._purge(table, change, store_prefix(scope, grain))
-            return self._apply(table, change, store_prefix(scope, grain))
+            return self._create(scope, grain, model, change)
         except FOREIGN:
             self._forget(scope, grain)
             raise
@@ -213,34 +219,67 @@ class Tables:
         delete_leftovers(files, prefix, self._objects)
         return Written(changed, table.version)
 
-    def _open_or_create(
-        self, scope: Scope, grain: StoreName, model: str | None
+    def _open_for_writing(
+        self, scope: Scope, grain: StoreName
     ) -> Table | None:
         expected = self._expected.pop((scope, grain), None)
         table = (
             expected.result() if expected else self.open_newest(scope, grain)
         )
-        if table is None:  # do not test for truth: an empty table is false
-            if model is None:
-                return None
-            table = self._create(scope, grain, model)
+        if table is not None:
+            self._require_index(scope, grain, table)
+        return table
+
+    def _look_at_index(
+        self, scope: Scope, grain: StoreName, table: Table
+    ) -> None:
+        try:
+            self._require_index(scope, grain, table)
+        finally:
+            count_requests(self._meter)
+
+    def _require_index(
+        self, scope: Scope, grain: StoreName, table: Table
+    ) -> None:
         if (scope, grain) not in self._indexed:
             require_index(table)
             self._indexed.add((scope, grain))
-        return table
 
-    def _create(self, scope: Scope, grain: StoreName, model: str) -> Table:
-        def create() -> Table:
-            table = new_table(self._connect(scope, grain), model)
-            identity = self._read_identity(scope, grain)
-            return self._keep(scope, grain, identity, table)
+    def _create(
+        self, scope: Scope, grain: StoreName, model: str, change: Change
+    ) -> Written:
+        """Create the table, unless another writer does; apply the change again then.
 
-        return create_once(
-            f"{store_prefix(scope, grain)}/{TABLE}.creator",
-            self._objects,
-            partial(self.open_newest, scope, grain),
-            create,
-        )
+        Others may have committed onto the new table already, so the newest version is
+        opened to see that it is the one which the change made.
+        """
+        prefix = store_prefix(scope, grain)
+        created = self._create_apart(prefix, model, change)
+        table = self.open_newest(scope, grain)
+        if table is None:
+            raise Contended(f"{prefix}: another writer is making the table")
+        if created is None or created.version != table.version:
+            self._require_index(scope, grain, table)
+            return self._apply(table, change, prefix)
+        if self._is_remote:
+            # The next write needs the index's metadata; this one does not wait for them.
+            look = self._pool.submit(self._look_at_index, scope, grain, table)
+            self._looks.append(look)
+        return created
+
+    def _create_apart(
+        self, prefix: str, model: str, change: Change
+    ) -> Written | None:
+        """Make a table apart from the store, and put it there unless one is there."""
+        if self._is_remote:
+
+            def publish(home: Path) -> bool:
+                return TableCopy(prefix, home, self._transfers).publish()
+
+            return create_table(model, change, self._directory, publish)
+        folder = Path(self._root, prefix)
+        move = partial(move_table, folder=folder)
+        return create_table(model, change, folder, move)
 
     def _connect(self, scope: Scope, grain: StoreName) -> Any:
         uri = f"{self._root}/{store_prefix(scope, grain)}"
@@ -279,6 +318,10 @@ class Tables:
     def _list_manifests(self, prefix: str) -> list[ObjectInfo]:
         files = self._objects.list(f"{prefix}/{VERSIONS}")
         return [file for file in files if file.key.endswith(".manifest")]
+
+    @cached_property
+    def _transfers(self) -> Transfers:
+        return Transfers(self._objects)
 
     @cached_property
     def _pool(self) -> MeteredThreads:

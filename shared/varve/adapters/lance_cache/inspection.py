@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from varve.adapters.lance.errors import to_retryable
 from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.rows import RECORD_COLUMNS
-from varve.adapters.lance.tables import TABLE, store_prefix
+from varve.adapters.lance.rows import RECORD_COLUMNS, TABLE
+from varve.adapters.lance.tables import store_prefix
 from varve.adapters.lance_cache.files import Needs, manifest_name, needs_of
 from varve.adapters.lance_cache.listing import Listing, list_store
 from varve.domain.identity import Scope

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from varve.adapters.lance.tables import TABLE
+from varve.adapters.lance.rows import TABLE
 from varve.adapters.lance_cache.files import (
     is_content,
     manifest_name,

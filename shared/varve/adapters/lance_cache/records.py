@@ -116,17 +116,21 @@ class LanceRecords(CachingReader, LanceWriter):
         caching: Caching | None = None,
         meter: Meter | None = None,
     ) -> None:
+        caching = caching or Caching()
         tables = Tables(
-            root, objects, upkeep or Upkeep(), storage_options, meter
+            root,
+            objects,
+            upkeep or Upkeep(),
+            caching.directory,
+            storage_options,
+            meter,
         )
         LanceWriter.__init__(self, tables)
         self._replicas: Replicas | None = None
         newest: OpenTable = tables.open_newest
         find: FindTable = watched_tables(root, newest)
         if root.startswith("s3://"):
-            self._replicas = Replicas(
-                root, objects, tables, caching or Caching(), meter
-            )
+            self._replicas = Replicas(root, objects, tables, caching, meter)
             newest = self._replicas.open_newest
             find = self._replicas.handle
         CachingReader.__init__(self, find, newest, ColumnCache())

@@ -13,7 +13,7 @@ from typing import Any
 
 from varve.adapters.exports.transfers import LocalFile, Transfers, Vanished
 from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.tables import TABLE
+from varve.adapters.lance.rows import TABLE
 from varve.adapters.lance_cache.files import manifest_name, needs_of
 from varve.adapters.lance_cache.listing import Listing
 
