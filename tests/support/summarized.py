@@ -50,7 +50,8 @@ class Agent:
             Ledger(self.objects),
             ScriptedSummarizer(),
         )
-        self.stores = stores_over(self.records, InMemoryGraph(), self.objects)
+        self.graph = InMemoryGraph()
+        self.stores = stores_over(self.records, self.graph, self.objects)
         self.config = WorkspaceConfig.model_validate(config)
         self.embedder: Any = WordEmbedder()
 
@@ -91,7 +92,7 @@ class Agent:
         outcome = run_summarize(
             ACME, period, now, self.config, part=part, most_calls=most_calls, reader=self.records,
             ledger=self.ledger, summarizer=summarizer or self.summarizer,
-            embedder=self.embedder, queue=self.queue, objects=self.objects,
+            embedder=self.embedder, queue=self.queue, objects=self.objects, graph=self.graph,
         )  # fmt: skip
         if commit:
             self.commit()

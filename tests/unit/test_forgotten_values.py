@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.support.builders import MORNING, an_operation
+from tests.support.builders import ACME, MORNING, a_record, an_operation
+from tests.support.summarized import Agent, Saying
+from varve.domain.record import MemoryType, turn_id
 from varve.domain.statements.forgetting import ForgottenValue, leave_out
-from varve.domain.summary import KEY_FACTS_HEADING
+from varve.domain.summary import (
+    KEY_FACTS_HEADING,
+    KeyFact,
+    key_facts_as_json,
+    key_facts_from_json,
+)
 from varve.domain.triple import fold
+from varve.usecases.asked_to_forget import without_values
+from varve.usecases.summarize import SummaryOutcome
+from varve.usecases.summary_records import NO_WORDS
 
 
 def forgotten(value: str) -> ForgottenValue:
@@ -51,6 +62,50 @@ def test_the_sentences_that_name_a_value_are_left_out(
     text: str, left: str
 ) -> None:
     assert leave_out(text, [PHONE]) == left
+
+
+def test_a_key_fact_without_room_in_the_content_goes_too() -> None:
+    key_facts = key_facts_as_json(
+        [
+            KeyFact("fact-1", f"Phone: {PHONE.value}", MORNING, 0.9, "u-42"),
+            KeyFact("fact-2", "A kiln is hot.", MORNING, 0.5, "u-42"),
+        ]
+    )
+    summary = a_record(
+        "It rains.", memory_type=MemoryType.SUMMARY, key_facts=key_facts
+    )
+    left = without_values(summary, [PHONE], ZoneInfo("UTC"))
+    assert left.content == "It rains."
+    assert [one.id for one in key_facts_from_json(left.key_facts)] == [
+        "fact-2"
+    ]
+    assert without_values(left, [PHONE], ZoneInfo("UTC")) is left
+
+
+def test_a_summary_of_a_forgotten_value_alone_has_no_words() -> None:
+    agent = Agent()
+    said = a_record(f"Phone: {PHONE.value}", conversation_id="c-1")
+    asks = a_record(
+        "Dana: Please forget my phone number.",
+        id=turn_id("c-1", "m-9"),
+        memory_type=MemoryType.TURN,
+        at=MORNING + timedelta(hours=1),
+        source_ids=("m-9",),
+    )
+    agent.tell(said, asks)
+    states = an_operation(
+        PHONE.value, "phone", conversation_id="c-1", user_id="u-42",
+        message_ids=said.source_ids,
+    )  # fmt: skip
+    ends = an_operation(
+        "", "phone", op="DELETE", conversation_id="c-1", user_id="u-42",
+        event_time=asks.event_time, message_ids=("m-9",),
+    )  # fmt: skip
+    agent.graph.apply(ACME, [states, ends])
+    agent.sum_up(summarizer=Saying(f"Reach her at {PHONE.value}."))
+    assert agent.summary().content == NO_WORDS
+    assert said.id in agent.summary().source_ids
+    assert agent.sum_up() is SummaryOutcome.UNCHANGED
 
 
 def test_a_value_is_compared_in_whole_words() -> None:

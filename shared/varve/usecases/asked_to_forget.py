@@ -148,10 +148,11 @@ def without_values(
         one for one in values if one.concerns_summary(record.user_id, start)
     ]
     told = leave_out(record.content, own)
-    if not own or told == record.content:
-        return record
     facts = key_facts_from_json(record.key_facts)
+    # A key fact that had no room in the content is carried to the periods above.
     kept = [fact for fact in facts if leave_out(fact.content, own)]
+    if told == record.content and len(kept) == len(facts):
+        return record
     return replace(
         record,
         content=told,

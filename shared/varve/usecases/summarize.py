@@ -42,6 +42,7 @@ from varve.usecases.period_sources import (
 )
 from varve.usecases.session import Session
 from varve.usecases.summary_records import (
+    NO_WORDS,
     expiries,
     fact_lines,
     leave_out_told,
@@ -325,4 +326,5 @@ def _build(
     record = summary_record(
         period, filtered, summary, lines, session.now, session.config
     )
-    return without_values(record, gathered.forgotten, session.zone)
+    left = without_values(record, gathered.forgotten, session.zone)
+    return replace(left, content=left.content or NO_WORDS)
