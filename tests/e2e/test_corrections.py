@@ -144,6 +144,23 @@ def test_the_summaries_above_a_corrected_statement_tell_the_correction(
         assert correction not in summary["sourceIds"]
 
 
+def test_a_week_of_an_older_day_forgets_the_correction_as_well(
+    memory: Memory,
+) -> None:
+    summed_up = NOW + timedelta(days=14)
+    memory.correct(find(memory, "Lisbon"), "Dana lives in Porto")
+    memory.summarize(now=summed_up)
+    ask(memory, "c2", "The kiln needs a new valve.", FIRST)
+    memory.summarize(grain="daily", now=summed_up)
+    assert "Porto" in read_summary(memory, "weekly", "2026-W10")["content"]
+    done = memory.forget(ids=[find(memory, "Porto")], verify=True)
+    assert done["verification"]["foundIn"] == []
+    memory.summarize(now=summed_up)
+    week = read_summary(memory, "weekly", "2026-W10")["content"]
+    assert "Lisbon" in week
+    assert "valve" in week
+
+
 def test_a_value_that_a_user_asked_to_forget_leaves_the_summaries(
     memory: Memory,
 ) -> None:
