@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.e2e.conversations import STORY_SCOPES, conversation, story
+from tests.e2e.conftest import API_KEY, PARAMETERS
+from tests.e2e.conversations import (
+    SCRIPT,
+    STORY_SCOPES,
+    conversation,
+    story,
+)
 from tests.e2e.snapshot import contents, records, snapshot, triples
-from tests.support.deployment import Deploy, Deployment
-from tests.support.model_replies import first_message
+from tests.support.deployment import Deploy, Deployment, deployed
+from tests.support.install import Image
+from tests.support.model_replies import extraction, first_message
 from tests.support.model_server import (
     EMBEDDINGS,
     NO_RETRY,
@@ -21,6 +29,7 @@ from tests.support.model_server import (
     ModelServer,
     wrong_dimensions,
 )
+from tests.support.moto_template import Template
 from tests.support.poller import Delivery, Poller, Record, failures, group_of
 from tests.support.runtime_api import FunctionError, LambdaPool
 
@@ -104,14 +113,18 @@ def test_sending_everything_again_long_after_changes_nothing(
 
 
 def test_a_conversation_whose_model_never_answers_is_a_dead_letter_with_its_reason(
-    deploy: Deploy, other_model: ModelServer
+    rehearsal: Deployment, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deployment = deploy()
-    other_model.reply = lambda _: "I would rather not."
-    other_model.fail_next(*[Fault(500, NO_RETRY)] * 50)
-    deployment.ingest(conversation("c-lost", "I moved to Lisbon last Friday."))
-    deployment.run()
-    (letter,) = deployment.poller.dead_letters("IngestQueue")
+    monkeypatch.setattr(model, "reply", lambda _: "I would rather not.")
+    model.fail_next(*[Fault(500, NO_RETRY)] * 50)
+    rehearsal.ingest(
+        conversation(
+            "c-lost", "I moved to Lisbon last Friday.", workspace="lost"
+        )
+    )
+    rehearsal.run()
+    model.heal()
+    (letter,) = rehearsal.poller.take("IngestDeadLetterQueue")
     assert (
         json.loads(letter["body"])["conversation"]["conversationId"]
         == "c-lost"
@@ -247,15 +260,33 @@ def write_each(rehearsal: Deployment, messages: list[Record]) -> None:
         assert any(not failures(answer, [message]) for answer in answers)
 
 
+@pytest.fixture(scope="module")
+def embedder() -> Iterator[ModelServer]:
+    """A model that embeds too."""
+    with ModelServer(extraction(SCRIPT), api_key=API_KEY) as server:
+        server.dimensions = 64
+        yield server
+
+
+@pytest.fixture(scope="module")
+def embedding(
+    template: Template, image: Image, embedder: ModelServer
+) -> Iterator[Deployment]:
+    """A deployment that embeds over HTTP."""
+    given = {**PARAMETERS, "Embedder": "openai:test-embedder:64"}
+    with deployed(
+        template, image, parameters=given, overrides=embedder.environment
+    ) as deployment:
+        yield deployment
+
+
 def test_embeddings_over_http_fail_their_message_and_never_skip_it(
-    deploy: Deploy, other_model: ModelServer
+    embedding: Deployment, embedder: ModelServer
 ) -> None:
-    deployment = deploy(parameters={"Embedder": "openai:test-embedder:64"})
-    other_model.dimensions = 64
-    other_model.fail_next(Fault(500, NO_RETRY, path=EMBEDDINGS))
-    deployment.ingest(conversation("c-e", "I moved to Lisbon last Friday."))
-    deployment.run()
-    answer = deployment.search(
+    embedder.fail_next(Fault(500, NO_RETRY, path=EMBEDDINGS))
+    embedding.ingest(conversation("c-e", "I moved to Lisbon last Friday."))
+    embedding.run()
+    answer = embedding.search(
         "acme", "support", queryText="Dana moved to Lisbon"
     )
     assert answer["results"][0]["sourceIds"] == ["c-e-m1"]
@@ -263,15 +294,16 @@ def test_embeddings_over_http_fail_their_message_and_never_skip_it(
 
 
 def test_vectors_of_a_wrong_length_are_never_stored(
-    deploy: Deploy, other_model: ModelServer
+    embedding: Deployment, embedder: ModelServer
 ) -> None:
-    deployment = deploy(parameters={"Embedder": "openai:test-embedder:64"})
-    other_model.fail_next(*[wrong_dimensions(3)] * 50)
-    deployment.ingest(conversation("c-w", "I moved to Lisbon last Friday."))
-    deployment.run()
-    (letter,) = deployment.poller.dead_letters("IngestQueue")
+    embedder.fail_next(*[wrong_dimensions(3)] * 50)
+    embedding.ingest(
+        conversation("c-w", "I adore gooseberries.", workspace="wrong")
+    )
+    embedding.run()
+    (letter,) = embedding.poller.dead_letters("IngestQueue")
     assert {"3", "64"} <= set(
         reason(letter)[1].replace(",", " ").replace(":", " ").split()
     )
-    other_model.heal()
-    assert deployment.search("acme", "support")["results"] == []
+    embedder.heal()
+    assert embedding.search("wrong", "support")["results"] == []
