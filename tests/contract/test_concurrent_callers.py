@@ -132,14 +132,15 @@ def test_invariant_10_two_threads_that_grow_one_conversation_each_succeed(
     root: str,
 ) -> None:
     memory = open_memory(root)
-    posts = [a_post("c-1", number) for number in range(24)]
+    count = choose(by_day=12, by_night=24)
+    posts = [a_post("c-1", number) for number in range(count)]
     errors = call_all([partial(memory.ingest, post) for post in posts], 2)
     assert errors == []
     turns = turns_of(memory)
     assert Counter(turn.source_ids for turn in turns) == Counter(
-        (f"m{number}",) for number in range(24)
+        (f"m{number}",) for number in range(count)
     )
-    assert sorted(turn.position for turn in turns) == list(range(24))
+    assert sorted(turn.position for turn in turns) == list(range(count))
 
 
 def test_invariant_10_eight_threads_in_conversations_of_one_agent_each_succeed(

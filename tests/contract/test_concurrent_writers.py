@@ -7,7 +7,6 @@ stored twice.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections import Counter
@@ -26,6 +25,7 @@ from tests.support.builders import (
     an_operation,
     embedded,
 )
+from tests.support.nightly import choose
 from tests.support.processes import begin_together, run_together
 from tests.support.s3 import s3_server
 from varve.adapters.graph.parquet import ParquetGraph
@@ -44,7 +44,7 @@ from varve.ports.objects import Objects
 BUCKET = "varve-writers"
 MODEL = f"words:{DIMENSIONS}"
 COMMITS, TRIES = 3, 20
-MANY = 8 if "VARVE_NIGHTLY" in os.environ else 4
+COUNTS = choose(by_day=[3], by_night=[2, 8])
 EVERYBODYS = [f"Everybody says {n}." for n in range(3)]
 """Texts, and so record ids, that every writer writes in each of its commits."""
 
@@ -150,7 +150,7 @@ def told(writer: Writer) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "kind", [as_threads, as_processes], ids=["threads", "processes"]
 )
-@pytest.mark.parametrize("count", [2, MANY])
+@pytest.mark.parametrize("count", COUNTS)
 def test_invariant_4_writers_without_the_queue_lose_nothing_and_double_nothing(
     root: str, count: int, kind: Any, tmp_path: Path
 ) -> None:
