@@ -29,6 +29,7 @@ FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SUGAR = "I take my coffee with sugar"
 SWEET = "My doctor banned everything sweet"
 QUESTION = "Do I take sugar in my coffee?"
+SCOPE = Scope("default", "default")
 NOTHING: dict[str, Any] = {"facts": [], "triples": []}
 
 
@@ -375,12 +376,76 @@ def test_an_erased_successor_supersedes_nothing(
     assert not [path for path in kept if '"c30"' in path.read_text()]
 
 
+WORK = "My desk is at Kestrel"
+SWIM = "From now on I teach children to swim"
+
+
+def tell_work(request: Request) -> dict[str, Any]:
+    """Extract from the message `m1-0` where its speaker works."""
+    triple = {
+        "op": "ADD",
+        "subject": "u-1",
+        "predicate": "works_at",
+        "object": "Kestrel",
+        "event_time": None,
+        "confidence": 0.9,
+        "message_ids": ["m1-0"],
+        "replaces": None,
+    }
+    is_told = '"m1-0"' in prompt(request)
+    return {"facts": [], "triples": [triple] if is_told else []}
+
+
+def employers_of(memory: Memory) -> list[str]:
+    """Return what profile and graph hold of the user's work now."""
+    triples = driver_of(memory).graph.triples(SCOPE)
+    held = [one.evidence[-1].object for one in triples if one.holds(NOW)]
+    attributes = memory.profile(user_id="u-1")["attributes"]
+    return [*held, *(one["value"] for one in attributes)]
+
+
+def test_profile_and_graph_end_what_a_model_saw_superseded(
+    memory: Memory, server: ModelServer
+) -> None:
+    server.reply = tell_work
+    server.compare = Judge("supersedes")
+    memory.ingest(talk(1, WORK))
+    assert employers_of(memory) == ["Kestrel", "Kestrel"]
+    memory.ingest(talk(30, SWIM))
+    assert employers_of(memory) == []
+    memory.forget(conversation="c30")
+    assert employers_of(memory) == ["Kestrel", "Kestrel"]
+
+
+def test_the_end_of_a_value_is_forgotten_with_the_value(
+    tmp_path: Path, memory: Memory, server: ModelServer
+) -> None:
+    server.reply = tell_work
+    server.compare = Judge("supersedes")
+    memory.ingest(talk(1, WORK))
+    memory.ingest(talk(30, SWIM))
+    memory.forget(conversation="c1")
+    assert driver_of(memory).graph.triples(SCOPE) == []
+    kept = [one for one in tmp_path.rglob("*") if one.is_file()]
+    assert not [one for one in kept if b"Kestrel" in one.read_bytes()]
+
+
+def test_a_part_that_is_left_ends_nothing(
+    memory: Memory, server: ModelServer
+) -> None:
+    server.reply = tell_work
+    server.compare = Judge("supersedes", ended="live in Porto")
+    memory.ingest(talk(1, "I work at Kestrel, and I live in Porto"))
+    memory.ingest(talk(30, "My home is a boat on the Tejo"))
+    assert links_of(memory)
+    assert employers_of(memory) == ["Kestrel", "Kestrel"]
+
+
 def links_of(memory: Memory) -> list[str]:
     """Return the links of all turns."""
-    scope = Scope("default", "default")
-    reader = driver_of(memory).records.at(scope)
+    reader = driver_of(memory).records.at(SCOPE)
     found: list[str] = []
-    for label in reader.periods(scope, Grain.WORKING):
-        for record in reader.in_period(scope, Grain.WORKING, label):
+    for label in reader.periods(SCOPE, Grain.WORKING):
+        for record in reader.in_period(SCOPE, Grain.WORKING, label):
             found += record.links
     return found

@@ -744,7 +744,8 @@ def test_search_reads_memory_and_writes_costs_and_questions_alone(
         (
             "ExtractFunction",
             "s3:GetObject",
-            "payloads timeline ledger vectordb workspaces audit costs costs/-",
+            "payloads timeline ledger vectordb graphs profiles workspaces audit"
+            " costs costs/-",
         ),
         ("ExtractFunction", "s3:DeleteObject", "payloads timeline"),
         (

@@ -20,7 +20,13 @@ from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record, Vector
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
-from varve.domain.search.outline import NO_CODE, TYPES, Codes, microseconds
+from varve.domain.search.outline import (
+    LINK_SEPARATOR,
+    NO_CODE,
+    TYPES,
+    Codes,
+    microseconds,
+)
 from varve.domain.search.query import Filter
 from varve.domain.statements.comparison import (
     Comparison,
@@ -30,10 +36,15 @@ from varve.domain.statements.comparison import (
     is_believed,
 )
 from varve.domain.statements.cues import read_cues
-from varve.domain.statements.links import build_link
+from varve.domain.statements.links import (
+    Relation,
+    build_link,
+    parse_links,
+)
 from varve.domain.statements.paired import is_person
-from varve.domain.statements.pairs import Statement
+from varve.domain.statements.pairs import Statement, leaves
 from varve.domain.statements.standing import Standings
+from varve.domain.statements.telling import name_corrected
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import ChangesFinder
 from varve.messages.ingest import IngestMessage
@@ -41,6 +52,7 @@ from varve.ports.models import LLM
 from varve.prompts import compare as prompt
 from varve.prompts.compare import CompareReply, ReplyJudgement
 from varve.usecases.checkpoints import once
+from varve.usecases.ending import Ending, end_values
 from varve.usecases.find import Stock
 from varve.usecases.learning import send_facts_and_turns
 from varve.usecases.session import Session
@@ -78,6 +90,42 @@ def relate(
         ]
         if linked:
             send_facts_and_turns(session, linked, message)
+            _end_superseded(session, linked)
+
+
+def _end_superseded(session: Session, turns: Sequence[Record]) -> None:
+    """End the triples and attributes of the turns that these turns supersede."""
+    reader = session.records.at(session.scope, (Grain.WORKING,))
+    for turn in turns:
+        ids = [
+            id_
+            for relation, id_ in parse_links(LINK_SEPARATOR.join(turn.links))
+            if relation is Relation.SUPERSEDES
+        ]
+        for earlier in reader.get(session.scope, Grain.WORKING, ids):
+            end_values(session, _build_ending(earlier, turn))
+
+
+def _build_ending(earlier: Record, turn: Record) -> Ending:
+    """Return what ends the values of an earlier turn, but for those the turn leaves.
+
+    The ends go when either turn is erased: they cite both.
+    """
+
+    def takes(words: str) -> bool:
+        return not leaves(
+            read_cues(words), earlier.words, read_cues(turn.words)
+        )
+
+    return Ending(
+        earlier,
+        turn.words,
+        at=turn.event_time,
+        learnt_at=turn.created_at,
+        conversation_id=turn.conversation_id or "",
+        message_ids=(*turn.source_ids, name_corrected(earlier.id)),
+        takes=takes,
+    )
 
 
 def _group_by_person(turns: Sequence[Record]) -> Iterator[list[Record]]:

@@ -1,28 +1,23 @@
 """Tell memory one statement, or correct one that it has."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
 from varve.domain.identity import reference
-from varve.domain.names import normalized
-from varve.domain.profile import DEFAULT_USER, select_current_entries
 from varve.domain.record import Record, turn_id
 from varve.domain.statements.telling import (
     build_correction,
     build_remembered,
     find_turn_id,
 )
-from varve.domain.triple import Op, Triple, TripleOperation
-from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
+from varve.usecases.ending import Ending, end_values
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
 from varve.usecases.session import Session
-from varve.usecases.triples import send_operations
 
 if TYPE_CHECKING:  # a function that only writes loads nothing that ranks
     from varve.domain.search.row import Message
@@ -56,8 +51,7 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     _, record = find_record(reader, session.scope, record_id)
     correction = _build_correction(session, record, text)
     outcome = ingest(session, [correction])
-    _end_triples(session, record, correction)
-    _end_attributes(session, record, correction)
+    end_values(session, _build_ending(session, record, correction))
     return outcome
 
 
@@ -83,91 +77,15 @@ def _build_correction(
     return conversation.in_scope(session.scope)
 
 
-def _end_triples(
+def _build_ending(
     session: Session, record: Record, correction: Conversation
-) -> None:
-    """End the triples that rest on the record's words and that the text does not state.
-
-    The ends cite the correction, so that erasing it opens the triples again.
-    """
-    text = _read_text(correction)
-    ends = []
-    for triple in session.graph.triples(session.scope):
-        if triple.holds(session.now) and _rests_on(triple, record, text):
-            ends.append(_build_end(session, triple, correction))
-    if ends:
-        send_operations(session, ends)
-
-
-def _rests_on(triple: Triple, record: Record, text: str) -> bool:
-    told = triple.evidence[-1]
-    if told.conversation_id != record.conversation_id:
-        return False
-    if set(told.message_ids).isdisjoint(record.source_ids):
-        return False
-    return _is_replaced(told.object, record, text)
-
-
-def _is_replaced(value: str, record: Record, text: str) -> bool:
-    """Return whether the record states a value that the correction does not."""
-    wanted = normalized(value)
-    is_stated = wanted in normalized(record.content)
-    return is_stated and wanted not in normalized(text)
-
-
-def _read_text(correction: Conversation) -> str:
-    return correction.messages[0].text
-
-
-def _list_message_ids(correction: Conversation) -> tuple[str, ...]:
-    return tuple(str(message.id) for message in correction.messages)
-
-
-def _build_end(
-    session: Session, triple: Triple, correction: Conversation
-) -> TripleOperation:
-    told = triple.evidence[-1]
-    return replace(
-        told,
-        op=Op.DELETE,
-        predicate=triple.label,
-        event_time=session.now,
-        created_at=session.now,
+) -> Ending:
+    """Return what ends a record's values; erasing the correction opens them again."""
+    return Ending(
+        record,
+        correction.messages[0].text,
+        at=session.now,
+        learnt_at=session.now,
         conversation_id=correction.conversation_id,
-        message_ids=_list_message_ids(correction),
-        confidence=1.0,
-        replaces=None,
+        message_ids=tuple(str(message.id) for message in correction.messages),
     )
-
-
-def _end_attributes(
-    session: Session, record: Record, correction: Conversation
-) -> None:
-    """End the attributes that rest on the record's words, as the triples do."""
-    text = _read_text(correction)
-    user = record.user_id or DEFAULT_USER
-    entries = session.profiles.entries(session.scope, user)
-    ends = []
-    for entry in select_current_entries(entries, session.now):
-        is_same_talk = entry.conversation_id == record.conversation_id
-        is_told = not set(entry.message_ids).isdisjoint(record.source_ids)
-        if (
-            is_same_talk
-            and is_told
-            and _is_replaced(entry.value, record, text)
-        ):
-            end = replace(
-                entry,
-                event_time=session.now,
-                created_at=session.now,
-                conversation_id=correction.conversation_id,
-                message_ids=_list_message_ids(correction),
-                ends=True,
-                replaces="",
-            )
-            ends.append(end)
-    if ends:
-        message = WriteProfile(session.scope, user, tuple(ends))
-        send_profile(
-            message, queue=session.queues.write, objects=session.objects
-        )

@@ -198,7 +198,7 @@ def relate(one: Cues, other: Cues) -> bool:
     )
 
 
-def leaves(part: Cues, earlier: Statement, later: Cues) -> bool:
+def leaves(part: Cues, earlier: str, later: Cues) -> bool:
     """Return whether the later text leaves a part of the earlier one as it is.
 
     "I'm a nurse and live in Porto" still answers for the work after "I moved": the
@@ -208,7 +208,7 @@ def leaves(part: Cues, earlier: Statement, later: Cues) -> bool:
         return False
     is_told = False
     is_changed = False
-    for clause in split_clauses(earlier.text):
+    for clause in split_clauses(earlier):
         topics = read_cues(clause).topics
         is_told |= bool(topics & part.topics and not topics & later.topics)
         is_changed |= bool(topics & later.topics and not topics & part.topics)

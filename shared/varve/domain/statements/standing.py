@@ -236,7 +236,7 @@ class Standings:
         if self.question is None:
             return False
         later = self.store.read(other).cues
-        return leaves(self.question, self.store.read(row), later)
+        return leaves(self.question, self.store.read(row).text, later)
 
     def is_beside(self, row: int) -> bool:
         """Return whether a turn is no answer to a question about the speaker's present.
@@ -294,5 +294,7 @@ class Standings:
     ) -> bool:
         part = read_cues(words)
         return not leaves(
-            part, self.store.read(statement), self.store.read(successor).cues
+            part,
+            self.store.read(statement).text,
+            self.store.read(successor).cues,
         )

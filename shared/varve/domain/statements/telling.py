@@ -72,7 +72,7 @@ def build_correction_of(
         raise Rejected("id", "is not the id of a fact or turn")
     said = _read_statement(text)
     id_ = CORRECTION + digest(record_id, said, length=24)
-    return _build(id_, f"{CORRECTS}{record_id}", said, at, user_id, speaker)
+    return _build(id_, name_corrected(record_id), said, at, user_id, speaker)
 
 
 def find_turn_id(record: Record) -> str:
@@ -80,6 +80,11 @@ def find_turn_id(record: Record) -> str:
     if record.memory_type is MemoryType.TURN or not record.source_ids:
         return record.id
     return turn_id(record.conversation_id or "", record.source_ids[-1])
+
+
+def name_corrected(record_id: str) -> str:
+    """Return the id of a message that corrects the record with an id."""
+    return f"{CORRECTS}{record_id}"
 
 
 def read_corrected(message_id: str) -> str | None:

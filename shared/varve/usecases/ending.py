@@ -1,0 +1,116 @@
+"""End the triples and attributes that rest on words which hold no longer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from varve.domain.mention import in_words
+from varve.domain.names import normalized
+from varve.domain.profile import (
+    DEFAULT_USER,
+    ProfileEntry,
+    select_current_entries,
+)
+from varve.domain.record import Record
+from varve.domain.triple import Op, Triple, TripleOperation
+from varve.messages.write import WriteProfile, send_profile
+from varve.usecases.session import Session
+from varve.usecases.triples import send_operations
+
+
+def _take_all(_words: str) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What ends a record's values: a text, and the messages that an end cites.
+
+    The values hold until `at`, as memory learns at `learnt_at`. `takes` tells of the words
+    of a triple or an attribute whether the text is about them. Erasing the messages opens
+    the values again.
+    """
+
+    record: Record
+    text: str
+    at: datetime
+    learnt_at: datetime
+    conversation_id: str
+    message_ids: tuple[str, ...]
+    takes: Callable[[str], bool] = _take_all
+
+    def replaces(self, value: str) -> bool:
+        """Return whether the record states a value that the text does not."""
+        wanted = normalized(value)
+        is_stated = wanted in normalized(self.record.content)
+        return is_stated and wanted not in normalized(self.text)
+
+
+def end_values(session: Session, ending: Ending) -> None:
+    """End the triples and attributes that rest on a record's words. Raises Retryable."""
+    _end_triples(session, ending)
+    _end_attributes(session, ending)
+
+
+def _end_triples(session: Session, ending: Ending) -> None:
+    ends = []
+    for triple in session.graph.triples(session.scope):
+        if triple.holds(ending.at) and _rests_on(triple, ending):
+            ends.append(_build_end(triple, ending))
+    if ends:
+        send_operations(session, ends)
+
+
+def _rests_on(triple: Triple, ending: Ending) -> bool:
+    told = triple.evidence[-1]
+    if told.conversation_id != ending.record.conversation_id:
+        return False
+    if set(told.message_ids).isdisjoint(ending.record.source_ids):
+        return False
+    return ending.replaces(told.object) and ending.takes(in_words(triple))
+
+
+def _build_end(triple: Triple, ending: Ending) -> TripleOperation:
+    return replace(
+        triple.evidence[-1],
+        op=Op.DELETE,
+        predicate=triple.label,
+        event_time=ending.at,
+        created_at=ending.learnt_at,
+        conversation_id=ending.conversation_id,
+        message_ids=ending.message_ids,
+        confidence=1.0,
+        replaces=None,
+    )
+
+
+def _end_attributes(session: Session, ending: Ending) -> None:
+    user = ending.record.user_id or DEFAULT_USER
+    entries = session.profiles.entries(session.scope, user)
+    ends = []
+    for entry in select_current_entries(entries, ending.at):
+        if _is_told_by(entry, ending):
+            end = replace(
+                entry,
+                event_time=ending.at,
+                created_at=ending.learnt_at,
+                conversation_id=ending.conversation_id,
+                message_ids=ending.message_ids,
+                ends=True,
+                replaces="",
+            )
+            ends.append(end)
+    if ends:
+        message = WriteProfile(session.scope, user, tuple(ends))
+        send_profile(
+            message, queue=session.queues.write, objects=session.objects
+        )
+
+
+def _is_told_by(entry: ProfileEntry, ending: Ending) -> bool:
+    if entry.conversation_id != ending.record.conversation_id:
+        return False
+    if set(entry.message_ids).isdisjoint(ending.record.source_ids):
+        return False
+    words = f"{entry.key.replace('_', ' ')} {entry.value}"
+    return ending.replaces(entry.value) and ending.takes(words)
