@@ -153,18 +153,24 @@ class PeriodReader:
         The store below is read at version `since` or later. Raises Retryable: the store
         failed, or only an older version can be read.
         """
+        # Each store's version is looked up once for all reads.
+        stores = (period.grain.child or Grain.WORKING, period.grain)
+        reader = self.reader.at(self.scope, stores)
         below: list[Record] = []
         for child in period.children():
-            below += self.reader.in_period(
+            below += reader.in_period(
                 self.scope, child.grain, child.label, since
             )
-        priors = self.reader.in_period(self.scope, period.grain, period.label)
+        priors = reader.in_period(self.scope, period.grain, period.label)
         ids = {one.id for one in below}
         asked = [one for one in self.values if one.request_turn in ids]
         below = list(map(self._without_forgotten, below))
         piles, replaced = self._pile_up(period, below, priors)
         if period.grain is Grain.DAILY:
-            self._correct(piles, since)
+            said = reader.in_conversations(
+                self.scope, Grain.WORKING, CORRECTION, since
+            )
+            self._correct(piles, said)
         users = [
             self._sources(period, user_id, pile)
             for user_id, pile in sorted(piles.items(), key=_user_order)
@@ -201,11 +207,10 @@ class PeriodReader:
         pile.priors = list(map(self._without_forgotten, before))
         pile.outdated = pile.priors != before
 
-    def _correct(self, piles: Mapping[str | None, _Pile], since: int) -> None:
+    def _correct(
+        self, piles: Mapping[str | None, _Pile], said: Sequence[Record]
+    ) -> None:
         """Add to each pile what the corrections of its user say of its records."""
-        said = self.reader.in_conversations(
-            self.scope, Grain.WORKING, CORRECTION, since
-        )
         by_user = self.config.summaries.scope is SummaryScope.USER
         for user_id, pile in piles.items():
             own = [
