@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from itertools import product
@@ -24,6 +23,7 @@ from tests.support.damage import (
     tried,
     verbs,
 )
+from tests.support.nightly import choose
 from varve import Memory
 from varve.adapters.objects.store import local_objects, s3_objects
 from varve.domain.damage import Damaged
@@ -37,10 +37,20 @@ BY_DAY = {
     if number % len(DAMAGES) == turn
 }
 """By day each kind with one damage, so that each damage is among them."""
-CASES = (
-    set(product(WITH_CONTENT, DAMAGES))
-    if "VARVE_NIGHTLY" in os.environ
-    else BY_DAY
+CASES = choose(by_day=BY_DAY, by_night={*product(WITH_CONTENT, DAMAGES)})
+ON_S3 = choose(
+    by_day=[
+        ("manifest", "cut off"),
+        ("rows", "bits"),
+        ("index", "cut off"),
+        ("facts.parquet", "bits"),
+    ],
+    by_night=[
+        *product(
+            ["manifest", "rows", "index", "facts.parquet"],
+            ["cut off", "bits"],
+        )
+    ],
 )
 
 
@@ -124,10 +134,7 @@ def test_what_lies_in_an_object_that_speaks_by_its_name_does_not_matter(
         assert tried(verb) is None, name
 
 
-@pytest.mark.parametrize(
-    "kind", ["manifest", "rows", "index", "facts.parquet"]
-)
-@pytest.mark.parametrize("damage", ["cut off", "bits"])
+@pytest.mark.parametrize(("kind", "damage"), ON_S3)
 def test_a_damaged_object_on_s3_ends_in_an_answer_or_an_error_of_ours(
     kind: str, damage: str, s3: CountingS3, tmp_path: Path
 ) -> None:

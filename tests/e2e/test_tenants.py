@@ -10,7 +10,6 @@ own, as it does with scoped credentials, and the server writes down who asked fo
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from tests.support.builders import RecordingQueue, WordEmbedder
 from tests.support.drivers import Driver, open_driver
 from tests.support.hostile import HOSTILE
 from tests.support.internals import fetch_in_parallel
+from tests.support.nightly import choose
 from tests.support.policies import allows, reaches, session_statements
 from tests.support.usecase_drivers import run_plan
 from varve import Memory
@@ -55,9 +55,9 @@ from varve.messages.work import (
 
 pytestmark = pytest.mark.e2e
 
-WORKSPACES = 20 if "VARVE_NIGHTLY" in os.environ else 10
+WORKSPACES = choose(by_day=10, by_night=20)
 AGENTS, AT_ONCE = 10, 8
-ROUNDS, KEYS = (4, 300) if "VARVE_NIGHTLY" in os.environ else (2, 60)
+ROUNDS, KEYS = choose(by_day=(1, 60), by_night=(4, 300))
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 STORE = f"s3://{BUCKET}/memory"
 HOURS = ("FOLDERS", "memory/ledger/expiry/")
