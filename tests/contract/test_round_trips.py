@@ -333,9 +333,10 @@ def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_perio
             for n in range(days)
         )
         rows = [one for record in made for one in embedded(record)]
-        agent.deployment.writing.records.upsert(
-            SCOPE, Grain.DAILY, rows, EMBEDDER.model
-        )
+        records = agent.deployment.writing.records
+        records.upsert(SCOPE, Grain.DAILY, rows, EMBEDDER.model)
+        # As every write does: it waits for what reads on in the background.
+        records.finish()
         searches = [
             agent.counted(lambda agent=agent: agent.search(grain="daily"))
             for _ in range(2)
