@@ -106,6 +106,7 @@ def test_the_list_has_every_setting_with_its_default() -> None:
     )
     assert known.pop("search.halfLifeDays") == "180.0"
     assert known.pop("summaries.scope") == "user"
+    assert known.pop("statements.changes") == "model"
     assert known.pop("costs.keepDays") == "400"
     assert known.pop("analytics.searches") == "off"
     assert known["budget.models"] is None
