@@ -239,6 +239,8 @@ class _Earlier:
         is_before = columns.event_times <= statement.time
         is_known = is_before & ~np.array(is_new, np.bool_)
         rows = np.flatnonzero(_is_of_person(columns, turn) & is_known)
+        if not rows.size:  # an empty store has no vectors of the model's size
+            return []
         cosines = columns.vectors[rows] @ statement.vector
         nearest = rows[np.argsort(-cosines, kind="stable")[:NEAREST]].tolist()
         standings = Standings(columns, admitted=is_known)
