@@ -1,7 +1,9 @@
 """Creation of a table by one writer alone."""
 
+import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +54,27 @@ def create_table(
 def move_table(home: Path, folder: Path) -> bool:
     """Move the table to a store's folder; return False if another writer's is there.
 
+    Folders without a file, which a deletion of the store's files leaves, are no table.
     Raises OSError.
     """
     name = f"{TABLE}.lance"
+    target = folder / name
     try:
-        (home / name).rename(folder / name)
+        (home / name).rename(target)
     except OSError:
-        if (folder / name).exists():
+        if not target.exists():
+            raise
+        if not _remove_empty(target):
             return False
-        raise
+        (home / name).rename(target)
     return True
+
+
+def _remove_empty(folder: Path) -> bool:
+    """Delete a folder of folders alone; return False if there is a file in it."""
+    for path, _, files in os.walk(folder, topdown=False):
+        if files:
+            return False
+        with suppress(OSError):  # another writer has moved its table there
+            Path(path).rmdir()
+    return not folder.exists()
