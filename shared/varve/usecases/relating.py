@@ -235,10 +235,12 @@ class _Earlier:
     ) -> list[ToldTurn]:
         """Return the nearest stored turns of the speaker that hold."""
         columns = self._read_columns(turn, statement, model)
-        is_new = [id_ in self._new for id_ in columns.ids]
-        is_before = columns.event_times <= statement.time
-        is_known = is_before & ~np.array(is_new, np.bool_)
-        rows = np.flatnonzero(_is_of_person(columns, turn) & is_known)
+        is_known = columns.event_times <= statement.time
+        own = np.flatnonzero(_is_of_person(columns, turn) & is_known)
+        # The new turns are this person's, so no other row can be one.
+        is_new = [columns.ids[row] in self._new for row in own.tolist()]
+        is_known[own[is_new]] = False
+        rows = own[is_known[own]]
         if not rows.size:  # an empty store has no vectors of the model's size
             return []
         cosines = columns.vectors[rows] @ statement.vector
