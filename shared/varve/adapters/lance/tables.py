@@ -151,9 +151,8 @@ class Tables:
         """
         try:
             table = self._open_for_writing(scope, grain)
-            if (
-                table is not None
-            ):  # do not test for truth: an empty table is false
+            # Not a test for truth: an empty table is false.
+            if table is not None:
                 run = self._purge if purge else self._apply
                 return run(table, change, store_prefix(scope, grain))
             if model is None:
