@@ -289,6 +289,14 @@ def records_in_bounds(
     ]
 
 
+def send_in_bounds(
+    message: WriteRecords, *, queue: Queue, objects: Objects
+) -> None:
+    """Send records in as many messages as their size needs. Raises Retryable."""
+    for piece in records_in_bounds(message):
+        send_records(piece, queue=queue, objects=objects)
+
+
 def _estimate_bytes(embedded: EmbeddedRecord) -> int:
     """Return about how many bytes a record and its vector take in a message."""
     record = embedded.record

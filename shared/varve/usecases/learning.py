@@ -10,7 +10,7 @@ from varve.domain.echo import without_injected
 from varve.domain.extraction import Fact, Utterance, restate_changes
 from varve.domain.metadata import encode_metadata, share_metadata
 from varve.domain.profile import ProfileEntry, build_entries
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id
+from varve.domain.record import MemoryType, Record, fact_id
 from varve.domain.transcript import introduction, speakers
 from varve.domain.triple import TripleOperation
 from varve.messages.ingest import IngestMessage
@@ -18,12 +18,12 @@ from varve.messages.write import (
     WriteProfile,
     WriteRecords,
     WriteTriples,
-    records_in_bounds,
+    send_in_bounds,
     send_profile,
-    send_records,
     send_triples,
 )
 from varve.usecases.batching import CONTEXT_UTTERANCES, extract_in_batches
+from varve.usecases.embedders import embed_records
 from varve.usecases.session import Session
 from varve.usecases.taken_in import Said
 from varve.usecases.timeline import working_day
@@ -114,22 +114,14 @@ def send_facts_and_turns(
 ) -> None:
     """Embed records of the working grain and send them to the writer."""
     embedder = session.embedder
-    vectors = embedder.embed([record.content for record in records])
-    embedded = tuple(
-        EmbeddedRecord(record, vector)
-        for record, vector in zip(records, vectors, strict=True)
-    )
     whole = WriteRecords(
         session.scope,
         Grain.WORKING,
         embedder.model,
-        embedded,
+        embed_records(records, embedder),
         correlation_id=message.correlation_id,
     )
-    for piece in records_in_bounds(whole):
-        send_records(
-            piece, queue=session.queues.write, objects=session.objects
-        )
+    send_in_bounds(whole, queue=session.queues.write, objects=session.objects)
 
 
 def spoken_in(new: Sequence[Said], message: IngestMessage) -> list[Spoken]:

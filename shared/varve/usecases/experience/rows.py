@@ -8,15 +8,15 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.experience.history import History
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key
-from varve.domain.record import EmbeddedRecord, Record, Store
+from varve.domain.record import Record, Store
 from varve.messages.write import (
     DeleteRecords,
     WriteRecords,
-    records_in_bounds,
     send_deletion,
-    send_records,
+    send_in_bounds,
 )
 from varve.ports.records import MemoryReader
+from varve.usecases.embedders import embed_records
 from varve.usecases.session import Session
 
 
@@ -30,22 +30,14 @@ def send_rows(session: Session, records: Sequence[Record]) -> None:
     if not records:
         return
     embedder = session.embedder
-    vectors = embedder.embed([record.content for record in records])
-    embedded = tuple(
-        EmbeddedRecord(record, vector)
-        for record, vector in zip(records, vectors, strict=True)
-    )
     whole = WriteRecords(
         session.scope,
         Store.EXPERIENCE,
         embedder.model,
-        embedded,
+        embed_records(records, embedder),
         ledger=_note_forgetting(session),
     )
-    for piece in records_in_bounds(whole):
-        send_records(
-            piece, queue=session.queues.write, objects=session.objects
-        )
+    send_in_bounds(whole, queue=session.queues.write, objects=session.objects)
 
 
 def _note_forgetting(session: Session) -> LedgerChanges:

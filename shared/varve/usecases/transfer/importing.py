@@ -25,9 +25,8 @@ from varve.messages.write import (
     WriteProfile,
     WriteRecords,
     WriteTriples,
-    records_in_bounds,
+    send_in_bounds,
     send_profile,
-    send_records,
     send_triples,
 )
 from varve.ports.meter import doing
@@ -289,8 +288,7 @@ class _RecordImport:
             ready=tuple(sorted(ready & labels)),
         )
         queue = self._session.queues.write
-        for piece in records_in_bounds(whole):
-            send_records(piece, queue=queue, objects=self._session.objects)
+        send_in_bounds(whole, queue=queue, objects=self._session.objects)
 
     def _expiry_notes(
         self, store: StoreName, records: Sequence[Record]
