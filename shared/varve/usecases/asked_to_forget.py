@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
+from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
@@ -19,6 +19,7 @@ from varve.domain.search.row import Message
 from varve.domain.statements.forgetting import (
     ForgottenValue,
     asks_to_forget,
+    choose_concerning,
     find_ended_by_message,
     keep_requested,
     leave_out,
@@ -29,9 +30,8 @@ from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
 from varve.usecases.lookup import Lookup
 from varve.usecases.session import Session
+from varve.usecases.whole_stores import read_summaries
 
-EVERYTHING = 1_000_000
-"""The limit for a browse that is to return all summaries."""
 _TURN = str(MemoryType.TURN)
 
 
@@ -135,8 +135,7 @@ def _leave_out_of_summary(
     `label` is its period's.
     """
     start = Period.parse(label).start(zone)
-    own = [one for one in values if one.concerns_summary(user, start)]
-    return leave_out(text, own)
+    return leave_out(text, choose_concerning(values, user, start))
 
 
 def without_values(
@@ -144,9 +143,7 @@ def without_values(
 ) -> Record:
     """Return a summary without the sentences and key facts that name a value."""
     start = Period.parse(record.period).start(zone)
-    own = [
-        one for one in values if one.concerns_summary(record.user_id, start)
-    ]
+    own = choose_concerning(values, record.user_id, start)
     told = leave_out(record.content, own)
     facts = key_facts_from_json(record.key_facts)
     # A key fact that had no room in the content is carried to the periods above.
@@ -177,12 +174,9 @@ def mark_naming(
     Raises Retryable.
     """
     stale: list[Period] = []
-    for grain in SUMMARY_GRAINS:
-        for record in session.records.browse(
-            session.scope, grain, where=Filter(), limit=EVERYTHING
-        ):
-            if without_values(record, values, session.zone) != record:
-                stale.append(Period(grain, record.period))
+    for grain, record in read_summaries(session.scope, session.records):
+        if without_values(record, values, session.zone) != record:
+            stale.append(Period(grain, record.period))
     asked = [one.request_turn for one in values]
     periods = [one for one in stale if one != but]
     session.ledger.mark(session.scope, periods, "asked to forget", *asked)

@@ -9,7 +9,10 @@ from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, span_of
 from varve.domain.statements.corrected import Corrected, correct_records
-from varve.domain.statements.forgetting import ForgottenValue
+from varve.domain.statements.forgetting import (
+    ForgottenValue,
+    choose_concerning,
+)
 from varve.domain.statements.telling import CORRECTION
 from varve.domain.summary import (
     KeyFact,
@@ -306,9 +309,7 @@ class PeriodReader:
         self, period: Period, user_id: str | None
     ) -> tuple[ForgottenValue, ...]:
         start = period.start(self.config.zone)
-        return tuple(
-            one for one in self.values if one.concerns_summary(user_id, start)
-        )
+        return choose_concerning(self.values, user_id, start)
 
     def _days(self, pile: _Pile, lost: Collection[str]) -> tuple[str, str]:
         """Return the first and the last local day of the sources."""

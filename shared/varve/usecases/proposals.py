@@ -21,7 +21,6 @@ from varve.domain.statements.likeness import (
 from varve.domain.summary import key_facts_from_json
 from varve.domain.text import passages
 from varve.domain.triple import Op, Triple
-from varve.usecases.erasure.subject import read_summaries, read_working
 from varve.usecases.erasure.sweep import (
     TimelineLine,
     read_profile_entries,
@@ -29,6 +28,7 @@ from varve.usecases.erasure.sweep import (
 )
 from varve.usecases.notes import read_all_notes
 from varve.usecases.session import Session
+from varve.usecases.whole_stores import read_summaries, read_working
 
 WORTH_EMBEDDING = 0.3
 """The least share of words at which a text's meaning is compared too."""

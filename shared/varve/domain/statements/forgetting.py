@@ -80,6 +80,13 @@ class ForgottenValue:
         return user in (None, self.user) and start <= self.at
 
 
+def choose_concerning(
+    values: Iterable[ForgottenValue], user: str | None, start: datetime
+) -> tuple[ForgottenValue, ...]:
+    """Return the values that a summary of a user's period may name; see `ForgottenValue`."""
+    return tuple(one for one in values if one.concerns_summary(user, start))
+
+
 def leave_out(text: str, values: Sequence[ForgottenValue]) -> str:
     """Return a summary's text without the sentences that name a value."""
     kept: list[str] = []

@@ -18,8 +18,8 @@ from varve.domain.summary import (
 )
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.records import MemoryReader
-from varve.usecases.erasure.subject import read_summaries
 from varve.usecases.summary_records import fact_lines
+from varve.usecases.whole_stores import read_summaries
 
 DayOfUser = tuple[str, str | None]
 """A local day, and a user; None: messages without a user."""

@@ -42,7 +42,6 @@ from varve.usecases.erasure.rereads import (
     build_reread,
 )
 from varve.usecases.erasure.statements import row_keys
-from varve.usecases.erasure.subject import read_working
 from varve.usecases.erasure.sweep import (
     TimelineLine,
     read_profile_entries,
@@ -53,6 +52,7 @@ from varve.usecases.erasure.sweep import (
 from varve.usecases.erasure.unlearning import plan_unlearning
 from varve.usecases.experience.rows import read_rows
 from varve.usecases.session import Session
+from varve.usecases.whole_stores import read_working
 
 
 class ErasurePass:

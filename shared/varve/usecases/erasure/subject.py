@@ -4,15 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.erasure import MessageKey, Selector, turn_ids
 from varve.domain.errors import Rejected
-from varve.domain.identity import Scope
 from varve.domain.notes import Note, note_records
 from varve.domain.record import MemoryType, Record
-from varve.domain.search.query import Filter
 from varve.domain.summary import KeyFact, key_facts_from_json
-from varve.ports.records import MemoryReader
 from varve.usecases.erasure.conversations import split
 from varve.usecases.erasure.notes import find_notes, texts_of_notes
 from varve.usecases.erasure.statements import (
@@ -22,9 +18,7 @@ from varve.usecases.erasure.statements import (
 )
 from varve.usecases.erasure.sweep import TimelineLine, read_timeline
 from varve.usecases.session import Session
-
-EVERYTHING = 1_000_000
-"""The limit for a browse that is to return all records of a store."""
+from varve.usecases.whole_stores import read_summaries, read_working
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,23 +132,6 @@ def _whole(
 ) -> frozenset[str]:
     shared = {line.conversation_id for line in others}
     return frozenset(line.conversation_id for line in lines) - shared
-
-
-def read_working(scope: Scope, reader: MemoryReader) -> Iterator[Record]:
-    """Yield every fact and turn, a period at a time."""
-    for label in sorted(reader.periods(scope, Grain.WORKING)):
-        yield from reader.in_period(scope, Grain.WORKING, label)
-
-
-def read_summaries(
-    scope: Scope, reader: MemoryReader
-) -> Iterator[tuple[Grain, Record]]:
-    """Yield every summary, from the finest grain up."""
-    for grain in SUMMARY_GRAINS:
-        for record in reader.browse(
-            scope, grain, where=Filter(), limit=EVERYTHING
-        ):
-            yield grain, record
 
 
 def _require_no_summary(

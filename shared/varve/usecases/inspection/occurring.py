@@ -8,8 +8,8 @@ from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record
 from varve.domain.statements.paired import is_person
 from varve.domain.triple import Triple
-from varve.usecases.erasure.subject import read_summaries, read_working
 from varve.usecases.session import Session
+from varve.usecases.whole_stores import read_summaries, read_working
 
 MAX_LISTED = 100
 _KIN = "has_"
