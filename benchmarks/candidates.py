@@ -57,7 +57,9 @@ def filled(
         driver_of(memory).records.upsert(
             memory.scope, Grain.WORKING, rows, EMBEDDER.model
         )
-    table: Any = driver_of(memory).records.newest(memory.scope, Grain.WORKING)
+    table: Any = driver_of(memory).records.open_newest(
+        memory.scope, Grain.WORKING
+    )
     compact(table, Upkeep(index_rows=0), timedelta(days=7))
     return memory, questions[::EVERY]
 

@@ -88,7 +88,7 @@ class Bench:
     @property
     def table(self) -> Any:
         """LanceDB's table."""
-        return self.records.newest(SCOPE, GRAIN)
+        return self.records.open_newest(SCOPE, GRAIN)
 
     def time(
         self, name: str, run: Callable[[Asked], Sequence[str]], among: int = 10
@@ -148,7 +148,7 @@ def filled(folder: str, size: int) -> Bench:
         [EmbeddedRecord(seed, np.ones(DIMENSIONS, np.float32))],
         MODEL,
     )
-    table: Any = records.newest(SCOPE, GRAIN)
+    table: Any = records.open_newest(SCOPE, GRAIN)
     words = [
         "".join(luck.choices(SYLLABLES, k=luck.randint(2, 4)))
         for _ in range(50_000)

@@ -405,7 +405,7 @@ def large(s3: CountingS3, size: int) -> list[Row]:
     def search(records: LanceRecords) -> None:
         view = records.at(SCOPE)
         view.columns(SCOPE, Grain.WORKING, model=EMBEDDER.model)
-        found = view.candidates(
+        view.candidates(
             SCOPE,
             Grain.WORKING,
             text=QUESTION["query_text"],
@@ -415,11 +415,9 @@ def large(s3: CountingS3, size: int) -> list[Row]:
             limit=CANDIDATES,
             reach=BALANCED.reach,
         )
-        found.expect(np.arange(min(25, len(found))))
 
     def write(records: LanceRecords) -> None:
         records.upsert(SCOPE, Grain.WORKING, batch.pop(), EMBEDDER.model)
-        records.finish()
 
     for name in ("replica", "LanceDB on S3"):
         records = opened(name)

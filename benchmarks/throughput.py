@@ -82,7 +82,7 @@ def measured(name: str, given: list[Conversation], profiled: bool) -> Row:
         seconds = process_time() - started
         if profiled:
             pstats.Stats(profile).sort_stats("tottime").print_stats(25)
-        table: Any = application.records.newest(SCOPE, Grain.WORKING)
+        table: Any = application.records.open_newest(SCOPE, Grain.WORKING)
         rows = table.to_arrow()
         bare = lancedb.connect(str(Path(folder) / "bare")).create_table(
             "memories", schema=rows.schema

@@ -88,7 +88,6 @@ class Writer:
             place = f"Place {self._number}-{turn}"
             self._until_acknowledged(self._tell, place)
             self.objects += [place, "Everywhere"]
-        self._records.finish()
         return self
 
     def _write(self, texts: Sequence[str]) -> None:

@@ -25,7 +25,6 @@ from tests.support.builders import (
     embedded,
 )
 from tests.support.internals import hide_manifests
-from varve.adapters.lance.stores import LanceStores
 from varve.adapters.lance_cache.cache_directory import Caching
 from varve.adapters.lance_cache.files import manifest_name, needs_of
 from varve.adapters.lance_cache.layout import read_layout
@@ -397,9 +396,7 @@ def test_a_store_that_moved_to_another_model_and_back_has_the_new_vectors(
 ) -> None:
     played, other = Played(tmp_path, replicas=False), "other:4"
     held = played.read(played.reader)
-    stores = LanceStores(
-        played.opened().newest, local_objects(played.root), tmp_path / "moving"
-    )
+    stores = LanceRecords(str(played.root), local_objects(played.root))
     drawn = np.random.default_rng(1).normal(
         size=(len(held), held.vectors.shape[1])
     )

@@ -135,7 +135,7 @@ def nearest(near: int, among: range, limit: int = 10) -> list[str]:
 
 
 def indexed(records: LanceRecords) -> bool:
-    table = records.newest(SCOPE, Grain.WORKING)
+    table = records.open_newest(SCOPE, Grain.WORKING)
     return table is not None and any(
         index.columns == ["vector"] for index in table.list_indices()
     )

@@ -92,7 +92,6 @@ class Busy:
             with self._changed:
                 self.written.append(text)
                 self._changed.notify_all()
-        records.finish()
 
 
 def test_a_purge_ends_beside_busy_writers_and_they_go_on(
@@ -107,7 +106,6 @@ def test_a_purge_ends_beside_busy_writers_and_they_go_on(
         ids = [one.id for one in doomed]
         until_acknowledged(partial(purger.delete, ACME, Grain.WORKING, ids))
         busy.await_commits(6)
-    purger.finish()
     found = purger.browse(ACME, Grain.WORKING, where=Filter(), limit=100_000)
     assert sorted(one.content for one in found) == sorted(busy.written)
 
@@ -127,7 +125,6 @@ def test_an_inspection_beside_busy_writers_and_purges_ends(
             inspected = inspector.inspect(ACME, Grain.WORKING)
             assert any("Stay." in text for text in inspected.texts)
         purges.result()
-    purger.finish()
 
 
 def purge_often(purger: LanceRecords) -> None:

@@ -614,6 +614,47 @@ class TestFilters:
         assert found == {"fact": text, "turn": text}
         assert records.read_metadata(SCOPE, Grain.DAILY) == {}
 
+    def test_columns_of_users_have_all_of_their_records_and_no_other(
+        self, records: Records
+    ) -> None:
+        put(
+            records,
+            record("a", user_id="u-1"),
+            record("b", user_id="u-2"),
+            record("c", user_id=None),
+            record("d", user_id="u-1", conversation_id=None),
+        )
+
+        def read(*users: str | None) -> list[str]:
+            found = records.columns_of_users(
+                SCOPE, Grain.WORKING, users=users, model=MODEL
+            )
+            assert found.vectors.shape[0] == len(found.ids)
+            return sorted(found.ids)
+
+        assert read("u-1") == ["a", "d"]
+        assert read("u-2", None) == ["b", "c"]
+        assert read("u-3") == []
+
+    def test_the_links_are_those_of_turns_alone(
+        self, records: Records
+    ) -> None:
+        links = ("supersedes:turn-1", "confirms:turn-2")
+        turn = MemoryType.TURN
+        put(
+            records,
+            record("linked", memory_type=turn, source_fingerprints=links),
+            record("turn", memory_type=turn),
+            record(
+                "summary",
+                memory_type=MemoryType.SUMMARY,
+                source_fingerprints=("f1",),
+            ),
+        )
+        found = records.read_links(SCOPE, Grain.WORKING)
+        assert found == {"linked": links}
+        assert records.read_links(SCOPE, Grain.DAILY) == {}
+
     @pytest.mark.parametrize(
         "hostile",
         ["' OR 1=1 --", "' OR '1'='1", '" OR ""="', "u-1' --", "u-1\\", "\\' OR 1=1 --", "''", "'", '"', "\\",
@@ -715,14 +756,15 @@ class TestReading:
             record("b", event_time=ends[1]),
             record("c", event_time=ends[0]),
         )
-        assert records.span(SCOPE, Grain.WORKING) == ends
+        (whole,) = records.tally(SCOPE, Grain.WORKING, (), where=ANY)
+        assert (whole.oldest, whole.newest) == ends
 
     def test_a_store_without_writes_is_empty(self, records: Records) -> None:
         assert look(records, "tea") == []
         assert browsed(records) == []
         assert stored(records, "a") == []
         assert counted(records) == 0
-        assert records.span(SCOPE, Grain.WORKING) is None
+        assert records.tally(SCOPE, Grain.WORKING, (), where=ANY) == []
 
 
 def test_reading_does_not_create_a_missing_directory(tmp_path: Path) -> None:

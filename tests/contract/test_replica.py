@@ -31,7 +31,6 @@ from tests.contract.test_lance_upkeep import (
 from tests.support.internals import (
     drop_replicas,
     fetch_in_parts,
-    refuse_manifests,
     replica_folder,
 )
 from tests.support.moto_process import PROJECT
@@ -39,7 +38,6 @@ from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.lance_cache import replicas
 from varve.adapters.lance_cache.cache_directory import Caching
 from varve.adapters.lance_cache.files import (
-    UnknownFormat,
     is_content,
     manifest_name,
     needs_of,
@@ -54,8 +52,6 @@ from varve.adapters.objects.store import (
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.usage import Item
-from varve.ports.meter import Meter
 from varve.ports.objects import ObjectInfo, Objects, StoredObject
 
 __all__ = ["moto"]  # the fixture
@@ -268,9 +264,7 @@ class TestFormat:
                         (store.root / TABLE / name).read_bytes()
                     )
             assert needs.files <= store.names()
-            assert {
-                name for name in needs.files if name.startswith("_indices/")
-            }
+            assert needs.indices
             target.rename(target.parent / "memories.lance")
             copied = lancedb.connect(target.parent).open_table("memories")
             assert (
@@ -323,7 +317,7 @@ class TestRoundTrips:
         for grain in Grain:
             view.count(SCOPE, grain, where=ANY)
             view.browse(SCOPE, grain, where=ANY, limit=5)
-            view.span(SCOPE, grain)
+            view.periods(SCOPE, grain)
         assert [view.count(SCOPE, grain, where=ANY) for grain in Grain] == [
             1,
             1,
@@ -396,35 +390,6 @@ class TestRoundTrips:
         for stale in (nothing_yet, one):
             objects.inner = stale
             assert rows(records) == each_once(0, 1)
-
-
-class TestUnknownFormat:
-    def test_a_manifest_in_an_unknown_format_is_left_to_lancedb_and_counted_once(
-        self, moto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        root, objects = (
-            "s3://varve-test/unknown",
-            s3_objects("varve-test", "unknown"),
-        )
-        asked = Watched(objects)
-        caching, meter = Caching(tmp_path), Meter()
-        records = LanceRecords(
-            root, asked, lance_options(), None, caching, meter
-        )
-        write(records, 0)
-
-        def refuse(manifest: bytes) -> Any:
-            raise UnknownFormat("of a later release")
-
-        with monkeypatch.context() as patch:
-            refuse_manifests(patch, refuse)
-            assert rows(records) == each_once(0)
-            asked.asked.clear()
-            assert rows(records) == each_once(0)
-            assert asked.asked["get"] == 0
-            assert meter.total[Item.UNKNOWN_MANIFESTS] == 1
-        write(records, 1)
-        assert rows(records) == each_once(0, 1)
 
 
 class TestFaults:

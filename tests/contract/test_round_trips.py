@@ -18,7 +18,6 @@ from benchmarks.counting_s3 import CountingS3, Counts
 from benchmarks.traffic import BATCH, Deployment
 from tests.support.builders import a_record
 from tests.support.drivers import Driver
-from tests.support.internals import fetch_whole
 from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.calendar import Grain, Period
@@ -36,7 +35,7 @@ UTC_ZONE = ZoneInfo("UTC")
 SCOPE, OTHER = Scope("w", "a"), Scope("w", "b")
 DELAY = 0.25
 MOST_FOR_A_WRITE, MOST_FOR_A_COLD_WRITE = 9, 14
-MOST_FOR_A_SEARCH_AFTER_A_COMMIT, MOST_FOR_A_COLD_SEARCH = 2, 4
+MOST_FOR_A_SEARCH_AFTER_A_COMMIT, MOST_FOR_A_COLD_SEARCH = 2, 2
 OFTEN = Upkeep(max_fragments=4)
 EMBEDDER = WordLlamaEmbedder()
 
@@ -303,23 +302,17 @@ def test_what_needs_experience_as_well_takes_four_round_trips_cold_and_one_warm(
     assert agent.least(asked, asked, 1).depth == 1
 
 
-def test_of_a_store_too_large_to_fetch_all_of_it_what_was_compacted_comes_with_its_manifest(
-    s3: CountingS3, monkeypatch: pytest.MonkeyPatch
+def test_a_cold_search_after_a_compaction_takes_two_round_trips(
+    s3: CountingS3,
 ) -> None:
-    """The version before the compaction is still there, and about as large: it is left alone."""
-    fetch_whole(monkeypatch, 10_000)
+    """The files that the compaction replaced are still listed, and come with the others."""
     agent = Agent(s3, "compacted")
     agent.restart(OFTEN)
     for _ in range(OFTEN.max_fragments + 1):
         agent.say()
         agent.deployment.write()
 
-    read = agent.least(agent.search, agent.restart, 2)
-    assert read.depth == 2
-    assert (
-        read.bytes_out
-        < s3.usage(f"{agent.deployment.root}/vectordb/{SCOPE}").bytes
-    )
+    assert agent.least(agent.search, agent.restart, 2).depth == 2
 
 
 def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_period(
@@ -335,8 +328,6 @@ def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_perio
         rows = [one for record in made for one in embedded(record)]
         records = agent.deployment.writing.records
         records.upsert(SCOPE, Grain.DAILY, rows, EMBEDDER.model)
-        # As every write does: it waits for what reads on in the background.
-        records.finish()
         searches = [
             agent.counted(lambda agent=agent: agent.search(grain="daily"))
             for _ in range(2)

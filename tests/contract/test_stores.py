@@ -13,7 +13,6 @@ from tests.contract.test_lance_upkeep import BUCKET, moto, prefixes, root
 from tests.contract.test_records import T0, axis, record
 from tests.support.internals import once_before_a_write
 from varve.adapters.in_memory import InMemoryRecords
-from varve.adapters.lance.stores import LanceStores
 from varve.adapters.lance_cache.cache_directory import Caching
 from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import (
@@ -67,7 +66,7 @@ def lance(root: str, cache: Path) -> Open:
             lance_options() if remote else None,
             caching=Caching(cache),
         )
-        return records, LanceStores(records.newest, objects, cache)
+        return records, records
 
     return open_
 

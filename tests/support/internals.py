@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from varve.adapters.exports import transfers
-from varve.adapters.lance import candidates, creation, outline, tables, writer
+from varve.adapters.lance import candidates, copies, tables, writer
 from varve.adapters.lance_cache import (
     columns,
     layout,
-    listing,
-    replica,
     version_watch,
 )
 from varve.adapters.lance_cache.column_cache import ColumnCache
@@ -64,11 +62,6 @@ def fetch_in_parallel(patch: Patch, most: int) -> None:
     _set(patch, transfers, "PARALLEL", most)
 
 
-def fetch_whole(patch: Patch, most: int) -> None:
-    """Fetch a store of at most this many bytes whole."""
-    _set(patch, listing, "AT_ONCE_BYTES", most)
-
-
 def confirm_always(patch: Patch) -> None:
     """Have a writer look again, after any time, whether its commit is the newest."""
     _set(patch, tables, "CONFIRM_AFTER_SECONDS", 0.0)
@@ -94,7 +87,7 @@ def compare_at_once(patch: Patch, terms: int) -> None:
 
 def fail_making_tables(patch: Patch, fail: Callable[..., Any]) -> None:
     """Call this in place of making a new table."""
-    _set(patch, creation, "new_table", fail)
+    _set(patch, copies, "schema_for", fail)
 
 
 def find_no_table_once(patch: Patch) -> None:
@@ -115,11 +108,6 @@ def hide_manifests(patch: Patch) -> None:
         "manifest_name",
         lambda version: f"_versions/none-{version}",
     )
-
-
-def refuse_manifests(patch: Patch, refuse: Callable[[bytes], Any]) -> None:
-    """Let replicas read manifests by this."""
-    _set(patch, replica, "needs_of", refuse)
 
 
 def once_before_a_write(patch: Patch, do: Callable[[], object]) -> None:
@@ -147,19 +135,6 @@ def before_rows_are_read(
         return candidates.rows_at(table, addresses, wanted)
 
     _set(patch, columns, "rows_at", told)
-
-
-def count_outlined_rows(patch: Patch) -> list[int]:
-    """Return a list that gets the number of rows of each part of an outline that is read."""
-    read: list[int] = []
-    short_columns = outline.short_columns
-
-    def counted(rows: Any) -> Any:
-        read.append(len(rows))
-        return short_columns(rows)
-
-    _set(patch, outline, "short_columns", counted)
-    return read
 
 
 def read_table(

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, a_record, embedded
+from varve.domain.calendar import microseconds, moment
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns, columns_of
-from varve.domain.search.outline import microseconds, moment
 from varve.domain.search.places import BURST
 from varve.domain.search.query import Filter
 

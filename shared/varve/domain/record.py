@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from varve.domain.calendar import Grain, Period, iso
@@ -150,12 +151,17 @@ class Written:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EmbeddedRecord:
     """A record with its vector: float32, unit length, its model's dimensions."""
 
     record: Record
     vector: Vector = field(compare=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The record's fingerprint, computed once."""
+        return self.record.fingerprint
 
 
 def as_span(first: str, last: str) -> str:

@@ -44,6 +44,11 @@ class MemoryReader(CandidatesReader, Protocol):
     def read_metadata(self, scope: Scope, grain: StoreName) -> dict[str, str]:
         """Return the metadata of the facts and turns that have some, as JSON, by id."""
 
+    def read_links(
+        self, scope: Scope, grain: StoreName
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the links of the turns that have some, by id (`statements.links`)."""
+
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         """Return the number of records of each period, by the period's label."""
 
@@ -76,11 +81,6 @@ class MemoryReader(CandidatesReader, Protocol):
 
         `since` and errors as `in_period`.
         """
-
-    def span(
-        self, scope: Scope, grain: StoreName
-    ) -> tuple[datetime, datetime] | None:
-        """Return the oldest and the newest event time, or None without records."""
 
 
 class MemoryWriter(Protocol):
@@ -127,6 +127,3 @@ class MemoryWriter(Protocol):
 
         Does nothing if nothing was written since the last compaction. Raises Retryable.
         """
-
-    def finish(self) -> None:
-        """Wait for background work; the writes are durable without it."""

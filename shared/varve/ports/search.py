@@ -39,6 +39,20 @@ class CandidatesReader(Protocol):
         Raises Misconfigured: the store has another model; Retryable.
         """
 
+    def columns_of_users(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        *,
+        users: Sequence[str | None],
+        model: str,
+    ) -> "Columns":
+        """Return all records of these users as Columns; None: the records of no user.
+
+        `model` is the embedding model of the vectors.
+        Raises Misconfigured: the store has another model; Retryable.
+        """
+
 
 class KnowsWords(Protocol):
     """An Embedder that has vectors of single words locally, without a model call."""

@@ -281,7 +281,7 @@ def _upsert(messages: Sequence[WriteRecords], session: WriterSession) -> int:
     parents: list[Period] = []
     for message in messages:
         parents += list_outdated(message, session.reader)
-    said = sorted(one.record.fingerprint for one in records)
+    said = sorted(one.fingerprint for one in records)
     changes = build_marks(scope, parents, *said, version=written.version)
     if grain is Store.EXPERIENCE and records:
         month = month_of(max(one.record.created_at for one in records))

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from varve.domain.calendar import moment
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
 from varve.domain.metadata import Values
 from varve.domain.record import Record, StoreName
-from varve.domain.search.outline import moment
 from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.routing import Route
 from varve.domain.search.strategies import HALF_LIFE_DAYS

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.embedding import EmbeddingMismatch
-from varve.domain.errors import Outdated, Rejected
+from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.record import GRAINS, Store, StoreName
@@ -142,14 +142,13 @@ class Views:
     ) -> T:
         """Return what `answer` makes of a view.
 
-        Starts again with a newer view if a store moved to another embedding model or
-        its rows to other places. Raises what `answer` and `read` raise;
-        EmbeddingMismatch, Outdated: starting again did not help.
+        Starts again with a newer view if a store moved to another embedding model.
+        Raises what `answer` and `read` raise; EmbeddingMismatch: it moved too often.
         """
         for _ in range(MAX_RESTARTS):
             try:
                 return answer(self.read(session, request, stores))
-            except (EmbeddingMismatch, Outdated):
+            except EmbeddingMismatch:
                 self._kept.pop((session.scope, stores), None)
         return answer(self.read(session, request, stores))
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from varve.adapters.credentials.scoped import TemporaryCredentials
     from varve.adapters.graph.parquet import ParquetGraph
     from varve.adapters.json_profiles import JsonProfiles
-    from varve.adapters.lance.stores import LanceStores
     from varve.adapters.lance_cache.records import LanceRecords
     from varve.usecases.views import Views
 
@@ -103,13 +102,9 @@ class OpenStore:
         return {**lance_options(), **self.credentials.for_lance()}
 
     @cached_property
-    def stores(self) -> "LanceStores":
+    def stores(self) -> "LanceRecords":
         """The record stores as a whole, with their embedding models."""
-        from varve.adapters.lance.stores import LanceStores
-
-        return LanceStores(
-            self.records.newest, self.objects, self._settings.cache_directory
-        )
+        return self.records
 
     @cached_property
     def graph(self) -> "ParquetGraph":

@@ -123,6 +123,19 @@ class InMemoryRecords:
         ids = [columns.ids[row] for row in passing.tolist()]
         return columns_of(store.rows[id_] for id_ in ids)
 
+    def columns_of_users(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        *,
+        users: Sequence[str | None],
+        model: str,
+    ) -> Columns:
+        rows = self._get_store(scope, grain, model).rows
+        return columns_of(
+            one for one in rows.values() if one.record.user_id in users
+        )
+
     def lanes(
         self,
         scope: Scope,
@@ -166,6 +179,12 @@ class InMemoryRecords:
     def read_metadata(self, scope: Scope, grain: StoreName) -> dict[str, str]:
         records = self._get_store(scope, grain).records
         return {one.id: one.key_facts for one in records if one.metadata}
+
+    def read_links(
+        self, scope: Scope, grain: StoreName
+    ) -> dict[str, tuple[str, ...]]:
+        records = self._get_store(scope, grain).records
+        return {one.id: one.links for one in records if one.links}
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         records = self._get_store(scope, grain).records
@@ -242,18 +261,6 @@ class InMemoryRecords:
         for id_ in doomed:
             del store.rows[id_]
         return len(doomed)
-
-    def finish(self) -> None:
-        """Do nothing: there is no background work."""
-
-    def span(
-        self, scope: Scope, grain: StoreName
-    ) -> tuple[datetime, datetime] | None:
-        records = self._get_store(scope, grain).records
-        times = [record.event_time for record in records]
-        if not times:
-            return None
-        return min(times), max(times)
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:
         return self._get_store(scope, grain).model

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from lancedb.query import MatchQuery
+from lancedb.table import Table
 
-from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.outline import StoredOutline
 from varve.adapters.lance.rows import (
     ADDRESS,
@@ -23,10 +24,6 @@ from varve.adapters.lance.vectors import build_vector_query
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Bools, Spots
 from varve.domain.search.query import Filter
-
-with without_rest_client():
-    from lancedb.query import MatchQuery
-    from lancedb.table import Table
 
 AHEAD = 20
 """Extra rows that the vector lane reads, to see whether ties were cut off at the end."""

@@ -1,16 +1,52 @@
-"""Copies of whole tables, changed apart from the original and committed at once.
+"""Tables made or changed apart from their store, and committed into it at once.
 
 A table is a directory of files that never change. Putting the manifest of the next
 version, if there is none, commits that version. LanceDB has no change of all rows that
-fails if another writer committed since they were read.
+fails if another writer committed since they were read, and in the store itself it lets a
+second creator overwrite the first one's table.
 """
 
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
+import lancedb
+from lancedb.table import Table
+
 from varve.adapters.exports.transfers import LocalFile, Transfers
-from varve.adapters.lance.rows import TABLE
+from varve.adapters.lance.keywords import require_index
+from varve.adapters.lance.rows import TABLE, schema_for
+from varve.domain.record import Written
+
+Change = Callable[[Table], int]
 
 _VERSIONS = "_versions/"
+
+
+def create_table(
+    model: str,
+    change: Change,
+    prefix: str,
+    directory: Path,
+    transfers: Transfers,
+) -> Written | None:
+    """Create the table of the store at `prefix`, with its index and the change's rows.
+
+    LanceDB makes it below `directory`; in the store it takes a dozen requests one after
+    the other on S3. Returns None if another writer's table is there.
+    Raises Retryable, OSError; Misconfigured: the model's name has no dimensions.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    # What a killed process leaves in a store has a name that a purge removes.
+    with tempfile.TemporaryDirectory(
+        prefix="varve-create-", suffix=".lance", dir=directory
+    ) as home:
+        database = lancedb.connect(home)
+        table = database.create_table(TABLE, schema=schema_for(model))
+        require_index(table)
+        written = Written(change(table), table.version)
+        copy = TableCopy(prefix, Path(home), transfers)
+        return written if copy.publish() else None
 
 
 class TableCopy:

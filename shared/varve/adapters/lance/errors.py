@@ -18,34 +18,23 @@ FOREIGN = (
 
 
 @contextmanager
-def translate_errors(store: str) -> Iterator[None]:
+def translate_errors(store: str, *, commits: bool = False) -> Iterator[None]:
     """Raise Retryable in place of any LanceDB error, which may succeed on retry.
 
-    A fault of the disk is named as such.
+    A fault of the disk is named as such. If the block `commits`, a lost commit raises
+    Contended. LanceDB raises RuntimeError for a commit that lost to another writer's,
+    and ValueError if a purge has deleted what it was reading; it has no finer types.
     """
     try:
         yield
     except FOREIGN as error:
         fault = disk_error(f"store vectordb/{store}", error)
-        raise fault or to_retryable(store, error) from error
-
-
-@contextmanager
-def translate_commit_errors(store: str) -> Iterator[None]:
-    """Raise Contended for a lost commit, and Retryable for any other LanceDB error.
-
-    LanceDB raises RuntimeError for a commit that lost to another writer's, and also
-    ValueError if a purge has deleted what it was reading; it has no finer types.
-    """
-    try:
-        yield
-    except FOREIGN as error:
-        fault = disk_error(f"store vectordb/{store}", error)
-        if fault is None and isinstance(error, (RuntimeError, ValueError)):
-            fault = Contended(f"store {store}: a commit failed in LanceDB")
-        raise fault or to_retryable(store, error) from error
-
-
-def to_retryable(store: str, error: Exception) -> Retryable:
-    """Build the Retryable that replaces a LanceDB error of this store."""
-    return Retryable(f"store {store}: {type(error).__name__} in LanceDB")
+        if fault is not None:
+            raise fault from error
+        if commits and isinstance(error, (RuntimeError, ValueError)):
+            raise Contended(
+                f"store {store}: a commit failed in LanceDB"
+            ) from error
+        raise Retryable(
+            f"store {store}: {type(error).__name__} in LanceDB"
+        ) from error

@@ -1,10 +1,7 @@
 """The keyword index of a table."""
 
-from varve.adapters.lance.lean_import import without_rest_client
-
-with without_rest_client():
-    from lancedb.index import FTS
-    from lancedb.table import Table
+from lancedb.index import FTS
+from lancedb.table import Table
 
 _KEYWORDS = FTS(
     base_tokenizer="simple",

@@ -3,18 +3,16 @@
 LanceDB reads LANCEDB_LOG once, on import. Its warnings on stderr tell nothing that the
 errors of this library do not; an operator's own setting stays.
 
-The REST client takes most of the import time.
-
 `lancedb` imports `lance_namespace_urllib3_client`, whose `api` modules build several
-hundred pydantic validators on import. Varve never uses that client. Stand-in modules
-replace it during the import. Calling one of their classes imports the real one.
+hundred pydantic validators. They take most of the import time, and Varve never uses
+that client. Stand-in modules replace it during the import.
 """
 
 import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -24,27 +22,20 @@ _CLIENT = "lance_namespace_urllib3_client"
 _API = f"{_CLIENT}.api"
 
 
-class _Deferred:
-    """A stand-in for a class of the client; imports the real class when called."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self._module = module
-        self._name = name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        real = getattr(importlib.import_module(self._module), self._name)
-        return real(*args, **kwargs)
-
-
 class _StandIn(ModuleType):
-    """A stand-in module whose classes are all deferred."""
+    """A stand-in module. A call of one of its classes imports the real one."""
 
     __path__: list[str] = []  # noqa: RUF012 - marks a package
 
-    def __getattr__(self, name: str) -> _Deferred:
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         if not name[:1].isupper():
             raise AttributeError(name)
-        return _Deferred(self.__name__, name)
+
+        def create(*args: Any, **kwargs: Any) -> Any:
+            real = getattr(importlib.import_module(self.__name__), name)
+            return real(*args, **kwargs)
+
+        return create
 
 
 @contextmanager

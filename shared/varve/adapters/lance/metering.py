@@ -3,15 +3,13 @@
 from collections import Counter
 from threading import Lock
 
-from varve.adapters.lance.lean_import import without_rest_client
+from lancedb.otel import (
+    register_lancedb_metrics_recorder,
+    snapshot_lancedb_metrics,
+)
+
 from varve.domain.usage import Item
 from varve.ports.meter import Meter
-
-with without_rest_client():
-    from lancedb.otel import (
-        register_lancedb_metrics_recorder,
-        snapshot_lancedb_metrics,
-    )
 
 _ITEMS = {
     ("lance_object_store_requests_total", "get"): Item.GETS,

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from lancedb.table import Table
 
-from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.rows import ADDRESS, Addresses, read_all
 from varve.domain.record import MemoryType
 from varve.domain.search.lexical import Spots
@@ -19,9 +19,6 @@ from varve.domain.search.outline import (
     Codes,
     Outline,
 )
-
-with without_rest_client():
-    from lancedb.table import Table
 
 SHORT = (
     "memory_type",
@@ -45,7 +42,6 @@ class StoredOutline(Outline):
 
     addresses: Addresses
     version: int
-    model: str
 
     def rows_at(self, addresses: Addresses) -> Spots:
         """Return the numbers of the rows at these addresses.
@@ -64,63 +60,27 @@ class StoredOutline(Outline):
         return np.argsort(self.addresses, kind="stable")
 
 
-def current_outline(
-    table: Table, model: str, known: Outline | None
-) -> StoredOutline:
+def current_outline(table: Table, known: Outline | None) -> StoredOutline:
     """Return `known` if it is the outline of the table's version, else read it."""
-    if (
-        isinstance(known, StoredOutline)
-        and known.model == model
-        and known.version == table.version
-    ):
+    if isinstance(known, StoredOutline) and known.version == table.version:
         return known
-    return read_outline(table, model, known)
+    return read_outline(table)
 
 
-def read_outline(
-    table: Table, model: str, before: Outline | None
-) -> StoredOutline:
-    """Read the table's outline.
-
-    If no row was deleted since `before`, read only the rows added after it.
-    Raises RuntimeError: another writer committed while the outline was read.
-    """
+def read_outline(table: Table) -> StoredOutline:
+    """Read the table's outline."""
     version = int(table.version)
-    query = table.search().select([ADDRESS])
-    addresses = read_all(query)[ADDRESS].to_numpy()
-    known = _reusable(before, model, addresses)
-    first = 0 if known is None else len(known)
-    query = table.search().select([*SHORT]).with_row_id(True)
-    rows = read_all(query.offset(first))
-    if not np.array_equal(rows[ADDRESS].to_numpy(), addresses[first:]):
-        raise RuntimeError(
-            "the table was written to while its outline was read"
-        )
+    rows = read_all(table.search().with_row_id(True).select([*SHORT]))
+    addresses = rows[ADDRESS].to_numpy()
     columns = short_columns(rows)
     del rows
     release_memory()
-    if known is not None:
-        for name, earlier in known.short().items():
-            columns[name] = _append(earlier, columns[name])
-    return StoredOutline(
-        **columns, addresses=addresses, version=version, model=model
-    )
+    return StoredOutline(**columns, addresses=addresses, version=version)
 
 
 def release_memory() -> None:
     """Return Arrow's unused memory, which is more than the columns themselves take."""
     pa.default_memory_pool().release_unused()
-
-
-def _reusable(
-    before: Outline | None, model: str, addresses: Addresses
-) -> StoredOutline | None:
-    """Return `before` if its rows are the first of these addresses."""
-    if not isinstance(before, StoredOutline) or before.model != model:
-        return None
-    if not np.array_equal(before.addresses, addresses[: len(before)]):
-        return None
-    return before
 
 
 def short_columns(rows: pa.Table) -> dict[str, Any]:
@@ -147,12 +107,6 @@ def _join_links(rows: pa.Table) -> pa.ChunkedArray:
     )
     joined = pc.binary_join(fingerprints, LINK_SEPARATOR)
     return pc.if_else(has_links, joined, pa.scalar(None, pa.string()))
-
-
-def _append(known: Any, more: Any) -> Any:
-    if isinstance(known, Codes):
-        return known.followed_by(more)
-    return np.concatenate((known, more))
 
 
 def _type_codes(column: pa.ChunkedArray) -> TypeCodes:

@@ -1,40 +1,19 @@
-"""Physical deletion: rows by id, old versions and files that no version names."""
+"""Physical deletion: hidden rows, old versions and files that no version names."""
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+from lancedb.table import Table
 
 from varve.adapters.lance.keywords import remake_index
-from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.vectors import drop_index
 from varve.ports.objects import ObjectInfo, Objects
 
-with without_rest_client():
-    from lancedb.expr import col, lit
-    from lancedb.table import Table
-
-MAX_IDS_PER_CONDITION = 500
 MAX_PRUNINGS = 10
 LONGEST_WRITE = timedelta(minutes=15)
 """The longest time from a writer's first file to its commit: a Lambda's maximum life."""
-
-
-def delete_ids(
-    table: Table, ids: Sequence[str], known_by: datetime | None = None
-) -> int:
-    """Delete the rows with these ids, except those created after `known_by`.
-
-    Returns how many rows were deleted. Raises RuntimeError, OSError: from LanceDB.
-    """
-    deleted = 0
-    for start in range(0, len(ids), MAX_IDS_PER_CONDITION):
-        doomed = col("id").isin(
-            list(ids[start : start + MAX_IDS_PER_CONDITION])
-        )
-        if known_by is not None:
-            doomed &= col("created_at") <= lit(known_by.astimezone(UTC))
-        deleted += int(table.delete(doomed.to_sql()).num_deleted_rows)
-    return deleted
 
 
 def rewrite(table: Table) -> None:
@@ -66,20 +45,43 @@ def keep_versions_from(table: Table, oldest: int) -> None:
     raise RuntimeError("versions before a purge are still there")
 
 
+def read_present(prefix: str, objects: Objects) -> datetime:
+    """Return the present by the clock that dates the objects. Raises Retryable."""
+    key = f"{prefix}/varve-{uuid4().hex}"
+    objects.put(key, b"")
+    try:
+        there = {info.key: info.last_modified for info in objects.list(prefix)}
+    finally:
+        objects.delete([key])
+    return there[key]
+
+
+def delete_unfinished(
+    files: Sequence[ObjectInfo], prefix: str, objects: Objects
+) -> None:
+    """Delete what killed creators left in a store without a table."""
+    if files:
+        present = read_present(prefix, objects)
+        delete_leftovers(files, prefix, present, objects)
+
+
 def delete_leftovers(
-    before: Sequence[ObjectInfo], prefix: str, objects: Objects
+    before: Sequence[ObjectInfo],
+    prefix: str,
+    present: datetime,
+    objects: Objects,
 ) -> None:
     """Delete what no version of the store at `prefix` names: leftovers of failed writes.
 
     LanceDB would keep them for a week. After a purge, a file listed `before` it is in use
-    only by a write that has not been committed yet, so young files stay. Objects in
-    `packs/`, which earlier releases wrote, are copies of rows.
+    only by a write that has not been committed yet, so young files stay. `present` is the
+    time by the clock that dates the files. Objects in `packs/`, which earlier releases
+    wrote, are copies of rows.
     """
-    newest = max(info.last_modified for info in before)
     doomed = []
     for info in before:
         folder = info.key.removeprefix(f"{prefix}/").partition("/")[0]
-        is_old = newest - info.last_modified > LONGEST_WRITE
+        is_old = present - info.last_modified > LONGEST_WRITE
         if folder == "packs" or (is_old and folder.endswith(".lance")):
             doomed.append(info.key)
     objects.delete(doomed)

@@ -1,21 +1,23 @@
 """Reading of records from one version of a LanceDB table."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
 from time import sleep
 from typing import TypeVar
 
-import pyarrow.compute as pc
+from lancedb.expr import Expr, col, lit
+from lancedb.table import Table
 
 from varve.adapters.lance.errors import translate_errors
-from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.rows import (
     RECORD_COLUMNS,
+    TIME_ORDER,
     apply_filter,
     read_all,
     read_by_ids,
+    read_links,
     read_metadata,
     to_record,
 )
@@ -24,10 +26,6 @@ from varve.domain.identity import Scope
 from varve.domain.record import Record, StoreName
 from varve.domain.search.query import Filter
 from varve.domain.tally import Tally, TallyColumn
-
-with without_rest_client():
-    from lancedb.expr import Expr, col, lit
-    from lancedb.table import Table
 
 DISTURBED = (RuntimeError, OSError, ValueError)
 """What LanceDB raises if a writer prunes the version that is being read."""
@@ -81,7 +79,7 @@ class LanceReader:
 
     def __init__(self, find: FindTable, open_newest: OpenTable) -> None:
         self._find = find
-        self._open_newest = open_newest
+        self.open_newest = open_newest
 
     def browse(
         self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
@@ -121,6 +119,11 @@ class LanceReader:
 
     def read_metadata(self, scope: Scope, grain: StoreName) -> dict[str, str]:
         return self._read(scope, grain, read_metadata, {})
+
+    def read_links(
+        self, scope: Scope, grain: StoreName
+    ) -> dict[str, tuple[str, ...]]:
+        return self._read(scope, grain, read_links, {})
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         def read(table: Table) -> dict[str, int]:
@@ -162,24 +165,9 @@ class LanceReader:
         def read(table: Table) -> list[Record]:
             query = table.search().where(wanted)
             rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
-            records = [to_record(row) for row in rows.to_pylist()]
-            return sorted(
-                records, key=lambda r: (r.event_time, r.position, r.id)
-            )
+            return list(map(to_record, rows.sort_by(TIME_ORDER).to_pylist()))
 
         return self._read(scope, grain, read, [], since)
-
-    def span(
-        self, scope: Scope, grain: StoreName
-    ) -> tuple[datetime, datetime] | None:
-        def read(table: Table) -> tuple[datetime, datetime] | None:
-            rows = read_all(table.search().select(["event_time"]))
-            if not rows.num_rows:
-                return None
-            ends = pc.min_max(rows.column("event_time")).as_py()
-            return ends["min"], ends["max"]
-
-        return self._read(scope, grain, read, None)
 
     def _read(
         self,
@@ -188,22 +176,12 @@ class LanceReader:
         read: Callable[[Table], T],
         nothing: T,
         since: int = 0,
+        handle: TableHandle | None = None,
     ) -> T:
-        """Read a store; return `nothing` if nothing has been written."""
-        handle = self._find(scope, grain)
-        return self._read_from(handle, scope, grain, read, nothing, since)
+        """Read a store; return `nothing` if nothing has been written.
 
-    def _read_from(
-        self,
-        handle: TableHandle,
-        scope: Scope,
-        grain: StoreName,
-        read: Callable[[Table], T],
-        nothing: T,
-        since: int = 0,
-    ) -> T:
-        """Read the handle's version; if it vanished or is too old, read the newest.
-
+        Reads the version of the handle, by default the one that `find` gives. If it
+        vanished or is older than `since`, reads the newest.
         Raises Retryable: the newest version fails too, or is older than `since`.
         """
 
@@ -216,18 +194,12 @@ class LanceReader:
             return nothing if table is None else read(table)
 
         with translate_errors(f"{scope}/{grain}"):
-            try:
-                return read_version(handle.open())
-            except DISTURBED:
-                return self._read_newest(scope, grain, read_version)
-
-    def _read_newest(
-        self, scope: Scope, grain: StoreName, read: Callable[[Table | None], T]
-    ) -> T:
-        """Read the newest version; again if a writer deletes it meanwhile."""
-        for wait in READ_WAITS:
-            try:
-                return read(self._open_newest(scope, grain))
-            except DISTURBED:
+            with suppress(*DISTURBED):
+                found = handle or self._find(scope, grain)
+                return read_version(found.open())
+            # A writer may delete the newest version too, while it is read.
+            for wait in READ_WAITS:
+                with suppress(*DISTURBED):
+                    return read_version(self.open_newest(scope, grain))
                 sleep(wait)
-        return read(self._open_newest(scope, grain))
+            return read_version(self.open_newest(scope, grain))

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
+from lancedb.expr import Expr, col, lit
+from lancedb.table import Table
 
-from varve.adapters.lance.lean_import import without_rest_client
 from varve.domain.embedding import dimensions_of
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.query import Filter
@@ -18,9 +20,6 @@ from varve.domain.search.query import Filter
 if TYPE_CHECKING:  # a writer loads nothing that ranks
     from varve.domain.search.lexical import Floats
 
-with without_rest_client():
-    from lancedb.expr import Expr, col, lit
-    from lancedb.table import Table
 
 TABLE = "memories"
 _MODEL_KEY = b"varve.embedding_model"
@@ -62,6 +61,11 @@ _PRIMARY_KEY = {
     "lance-schema:unenforced-primary-key:position": "1",
 }
 
+TIME_ORDER = [
+    ("event_time", "ascending"),
+    ("position", "ascending"),
+    ("id", "ascending"),
+]
 ADDRESS = "_rowid"
 """LanceDB's column of the place where a row lies."""
 Addresses = npt.NDArray[np.uint64]
@@ -89,12 +93,16 @@ def schema_for(model: str) -> pa.Schema:
 
 def to_arrow(records: Sequence[EmbeddedRecord], schema: pa.Schema) -> pa.Table:
     """Return the records as rows of the schema, with vectors as float16."""
-    rows = []
-    for embedded in records:
-        row = as_row(embedded.record)
-        row["vector"] = np.asarray(embedded.vector, dtype=np.float16)
-        rows.append(row)
-    return pa.Table.from_pylist(rows, schema=schema)
+    columns: dict[str, list[Any]] = {
+        name: [getattr(one.record, name) for one in records]
+        for name in RECORD_COLUMNS
+    }
+    columns["fingerprint"] = [one.fingerprint for one in records]
+    columns["vector"] = [
+        np.asarray(one.vector, dtype=np.float16) for one in records
+    ]
+    arrays = [pa.array(columns[field.name], field.type) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def as_row(record: Record) -> dict[str, Any]:
@@ -159,6 +167,18 @@ def read_metadata(table: Table) -> dict[str, str]:
     rows = read_all(query.select(["id", "key_facts"]))
     details = rows.column("key_facts").to_pylist()
     return dict(zip(rows.column("id").to_pylist(), details, strict=True))
+
+
+def read_links(table: Table) -> dict[str, tuple[str, ...]]:
+    """Return the links of the turns that have some, by id."""
+    is_turn = col("memory_type") == lit(MemoryType.TURN.value)
+    query = table.search().where(is_turn)
+    rows = read_all(query.select(["id", "source_fingerprints"]))
+    lengths = pc.list_value_length(rows.column("source_fingerprints"))
+    linked = rows.filter(pc.greater(lengths, 0))
+    links = linked.column("source_fingerprints").to_pylist()
+    ids = linked.column("id").to_pylist()
+    return dict(zip(ids, map(tuple, links), strict=True))
 
 
 def to_expression(where: Filter) -> Expr | None:

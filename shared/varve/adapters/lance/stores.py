@@ -1,21 +1,26 @@
 """Whole record stores: read with their vectors, and moved to another embedding model."""
 
 import tempfile
-from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+import lancedb
 import numpy as np
 import pyarrow as pa
+from lancedb.table import Table
 
 from varve.adapters.exports.transfers import Transfers, Vanished
 from varve.adapters.lance.copies import TableCopy
-from varve.adapters.lance.errors import to_retryable
+from varve.adapters.lance.errors import translate_errors
 from varve.adapters.lance.keywords import require_index
-from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.reader import LanceReader, OpenTable, TableHandle
-from varve.adapters.lance.rows import TABLE, model_of, schema_for, to_record
+from varve.adapters.lance.reader import LanceReader
+from varve.adapters.lance.rows import (
+    TABLE,
+    TIME_ORDER,
+    model_of,
+    schema_for,
+    to_record,
+)
 from varve.adapters.lance.tables import store_prefix
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Contended
@@ -24,10 +29,6 @@ from varve.domain.record import EmbeddedRecord, StoreName
 from varve.ports.objects import Objects
 from varve.ports.transfer import Embed
 
-with without_rest_client():
-    import lancedb
-    from lancedb.table import Table
-
 MOVE_TRIES = 20
 
 Content = tuple[str | None, list[EmbeddedRecord]]
@@ -35,21 +36,14 @@ Content = tuple[str | None, list[EmbeddedRecord]]
 
 
 class LanceStores(LanceReader):
-    """The StoreReader and VectorWriter ports over the tables that `open_newest` opens.
+    """The StoreReader and VectorWriter ports.
 
-    `move` works on a copy in `directory`, also if the root is a directory. With LanceDB's
+    `move` works on a copy in `_directory`, also if the root is a directory. With LanceDB's
     own commit, the new rows could replace rows that another writer has committed meanwhile.
     """
 
-    def __init__(
-        self, open_newest: OpenTable, objects: Objects, directory: Path
-    ) -> None:
-        def find(scope: Scope, grain: StoreName) -> TableHandle:
-            return TableHandle.opening(partial(open_newest, scope, grain))
-
-        super().__init__(find, open_newest)
-        self._objects = objects
-        self._directory = directory
+    _objects: Objects
+    _directory: Path
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:
         return self._read(scope, grain, model_of, None)
@@ -62,8 +56,8 @@ class LanceStores(LanceReader):
                 raise RuntimeError(
                     "the store has moved to another model meanwhile"
                 )
-            records = map(_to_embedded, rows.to_pylist())
-            return model, sorted(records, key=_time_order)
+            ordered = rows.sort_by(TIME_ORDER).to_pylist()
+            return model, list(map(_to_embedded, ordered))
 
         nothing: Content = (None, [])
         return self._read(scope, grain, read, nothing)
@@ -73,13 +67,11 @@ class LanceStores(LanceReader):
     ) -> int:
         store = store_prefix(scope, grain)
         transfers = Transfers(self._objects)
-        try:
+        with translate_errors(f"{scope}/{grain}"):
             for _ in range(MOVE_TRIES):
                 moved = self._try_move(store, model, embed, transfers)
                 if moved is not None:
                     return moved
-        except (RuntimeError, OSError) as error:
-            raise to_retryable(f"{scope}/{grain}", error) from error
         raise Contended(
             f"store {scope}/{grain}: {MOVE_TRIES} other commits came first"
         )
@@ -132,8 +124,3 @@ def _replace_vectors(model: str, rows: pa.Table, embed: Embed) -> pa.Table:
 def _to_embedded(row: dict[str, Any]) -> EmbeddedRecord:
     vector = np.asarray(row["vector"], dtype=np.float32)
     return EmbeddedRecord(to_record(row), vector)
-
-
-def _time_order(embedded: EmbeddedRecord) -> tuple[datetime, int, str]:
-    record = embedded.record
-    return record.event_time, record.position, record.id

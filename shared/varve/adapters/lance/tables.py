@@ -1,25 +1,25 @@
 """The tables of a root, in a directory or on S3, opened and changed by LanceDB itself."""
 
-from concurrent.futures import Future, wait
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from datetime import timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import lancedb
+from lancedb.table import Table
+
 from varve.adapters.exports.transfers import Transfers
-from varve.adapters.lance.copies import TableCopy
-from varve.adapters.lance.creation import (
-    Change,
-    create_table,
-    move_table,
-)
-from varve.adapters.lance.errors import FOREIGN
+from varve.adapters.lance.copies import Change, create_table
+from varve.adapters.lance.errors import FOREIGN, translate_errors
 from varve.adapters.lance.keywords import require_index
-from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.metering import begin_counting, count_requests
 from varve.adapters.lance.purge import (
     delete_leftovers,
+    delete_unfinished,
     keep_versions_from,
     rewrite,
 )
@@ -30,10 +30,6 @@ from varve.domain.identity import Scope
 from varve.domain.record import StoreName, Written
 from varve.ports.meter import Meter, MeteredThreads
 from varve.ports.objects import ObjectInfo, Objects
-
-with without_rest_client():
-    import lancedb
-    from lancedb.table import Table
 
 VERSIONS = f"{TABLE}.lance/_versions"
 INDEX_BYTES = 128 * 1024 * 1024
@@ -94,7 +90,6 @@ class Tables:
         self._tables: dict[Store, tuple[object, Table]] = {}
         self._indexed: set[Store] = set()
         self._expected: dict[Store, Future[Table | None]] = {}
-        self._looks: list[Future[None]] = []
 
     def open_newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """Open the newest version, or return None if nothing has been written."""
@@ -119,7 +114,9 @@ class Tables:
             if not self._list_manifests(prefix):
                 return None
             opened = self._connect(scope, grain).open_table(TABLE)
-        return self._keep(scope, grain, identity, opened)
+        self._tables[scope, grain] = (identity, opened)
+        self._indexed.discard((scope, grain))
+        return opened
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
         """Open the table for a coming write in the background, if it is on S3."""
@@ -127,54 +124,65 @@ class Tables:
             opening = self._pool.submit(self.open_newest, scope, grain)
             self._expected[scope, grain] = opening
 
-    def finish(self) -> None:
-        """Wait for what writes left to the background; forget tables opened for no write."""
-        self._expected.clear()
-        looks = self._looks
-        self._looks = []
-        wait(looks)
-
     def write(
         self,
         scope: Scope,
         grain: StoreName,
         change: Change,
-        model: str | None,
-        *,
-        purge: bool,
+        model: str,
     ) -> Written:
-        """Apply the change to the newest version.
+        """Apply the change to the newest version; create a missing table for `model`.
 
-        Returns the change's result and the version that has it. Creates a missing table
-        for `model`; without a model, does nothing. With `purge`, deletes every byte that
-        the change removed. Raises Retryable, RuntimeError, OSError.
+        Returns the change's result and the version that has it.
+        Raises Contended, Retryable.
         """
-        try:
-            table = self._open_for_writing(scope, grain)
-            # Not a test for truth: an empty table is false.
-            if table is not None:
-                run = self._purge if purge else self._apply
-                return run(table, change, store_prefix(scope, grain))
-            if model is None:
-                return Written(0, 0)
-            return self._create(scope, grain, model, change)
-        except FOREIGN:
-            self._forget(scope, grain)
-            raise
-        finally:
-            count_requests(self._meter)
+        with self._translate_errors(scope, grain):
+            expected = self._expected.pop((scope, grain), None)
+            table = (
+                expected.result()
+                if expected
+                else self.open_newest(scope, grain)
+            )
+            if table is None:
+                return self._create(scope, grain, model, change)
+            self._require_index(scope, grain, table)
+            return self._apply(table, change, store_prefix(scope, grain))
+
+    def purge(self, scope: Scope, grain: StoreName, change: Change) -> int:
+        """Apply a change that deletes rows, and delete every byte that it removed.
+
+        Returns the change's result. Raises Contended, Retryable.
+        """
+        prefix = store_prefix(scope, grain)
+        with self._translate_errors(scope, grain):
+            # A table that was opened early may lack rows that must go.
+            self._expected.pop((scope, grain), None)
+            files = list(self._objects.list(prefix))
+            table = self.open_newest(scope, grain)
+            if table is None:
+                delete_unfinished(files, prefix, self._objects)
+                return 0
+            changed = change(table)
+            # Rewrite even if no row is left: an earlier delivery may have failed half-way.
+            rewrite(table)
+            keep_versions_from(table, table.version)
+            manifests = self._list_manifests(prefix)
+            present = max(file.last_modified for file in manifests)
+            delete_leftovers(files, prefix, present, self._objects)
+            return changed
 
     def compact(self, scope: Scope, grain: StoreName) -> None:
         """Merge the table's fragments; in a directory delete all older versions.
 
         A reader of a deleted version reads the newest one. On S3 nothing is done: commits
         compact a store as it grows. There old files cost little and requests cost more.
-        Raises Retryable, RuntimeError, OSError.
+        Raises Contended, Retryable.
         """
         if self._is_remote:
             return
-        manifests = self._list_manifests(store_prefix(scope, grain))
-        if len(manifests) > 1:
+        with self._translate_errors(scope, grain):
+            if len(self._list_manifests(store_prefix(scope, grain))) < 2:
+                return
             table = self.open_newest(scope, grain)
             if table is not None:
                 keep_versions_from(table, table.version)
@@ -209,34 +217,6 @@ class Tables:
             if table.version == committed:
                 return changed
 
-    def _purge(self, table: Table, change: Change, prefix: str) -> Written:
-        files = list(self._objects.list(prefix))
-        changed = change(table)
-        # Rewrite even if no row is left: an earlier delivery may have failed half-way.
-        rewrite(table)
-        keep_versions_from(table, table.version)
-        delete_leftovers(files, prefix, self._objects)
-        return Written(changed, table.version)
-
-    def _open_for_writing(
-        self, scope: Scope, grain: StoreName
-    ) -> Table | None:
-        expected = self._expected.pop((scope, grain), None)
-        table = (
-            expected.result() if expected else self.open_newest(scope, grain)
-        )
-        if table is not None:
-            self._require_index(scope, grain, table)
-        return table
-
-    def _look_at_index(
-        self, scope: Scope, grain: StoreName, table: Table
-    ) -> None:
-        try:
-            self._require_index(scope, grain, table)
-        finally:
-            count_requests(self._meter)
-
     def _require_index(
         self, scope: Scope, grain: StoreName, table: Table
     ) -> None:
@@ -253,32 +233,15 @@ class Tables:
         opened to see that it is the one which the change made.
         """
         prefix = store_prefix(scope, grain)
-        created = self._create_apart(prefix, model, change)
+        home = self._directory if self._is_remote else Path(self._root, prefix)
+        created = create_table(model, change, prefix, home, self._transfers)
         table = self.open_newest(scope, grain)
         if table is None:
             raise Contended(f"{prefix}: another writer is making the table")
+        self._require_index(scope, grain, table)
         if created is None or created.version != table.version:
-            self._require_index(scope, grain, table)
             return self._apply(table, change, prefix)
-        if self._is_remote:
-            # The next write needs the index's metadata; this one does not wait for them.
-            look = self._pool.submit(self._look_at_index, scope, grain, table)
-            self._looks.append(look)
         return created
-
-    def _create_apart(
-        self, prefix: str, model: str, change: Change
-    ) -> Written | None:
-        """Make a table apart from the store, and put it there unless one is there."""
-        if self._is_remote:
-
-            def publish(home: Path) -> bool:
-                return TableCopy(prefix, home, self._transfers).publish()
-
-            return create_table(model, change, self._directory, publish)
-        folder = Path(self._root, prefix)
-        move = partial(move_table, folder=folder)
-        return create_table(model, change, folder, move)
 
     def _connect(self, scope: Scope, grain: StoreName) -> Any:
         uri = f"{self._root}/{store_prefix(scope, grain)}"
@@ -286,17 +249,20 @@ class Tables:
             uri, storage_options=self._options, session=self._session
         )
 
-    def _keep(
-        self, scope: Scope, grain: StoreName, identity: object, table: Table
-    ) -> Table:
-        self._tables[scope, grain] = (identity, table)
-        self._indexed.discard((scope, grain))
-        return table
-
-    def _forget(self, scope: Scope, grain: StoreName) -> None:
-        """Open the table with new caches next time: it may have been recreated."""
-        self._tables.pop((scope, grain), None)
-        self._session = new_session()
+    @contextmanager
+    def _translate_errors(
+        self, scope: Scope, grain: StoreName
+    ) -> Iterator[None]:
+        with translate_errors(f"{scope}/{grain}", commits=True):
+            try:
+                yield
+            except FOREIGN:
+                # The store may have been recreated: open it with new caches next time.
+                self._tables.pop((scope, grain), None)
+                self._session = new_session()
+                raise
+            finally:
+                count_requests(self._meter)
 
     def _read_identity(self, scope: Scope, grain: StoreName) -> object:
         """Return a value that differs for a recreated table in the same directory.

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.vectors import index_due, make_index
+from lancedb.table import Table
 
-with without_rest_client():
-    from lancedb.table import Table
+from varve.adapters.lance.vectors import index_due, make_index
 
 
 @dataclass(frozen=True, slots=True)

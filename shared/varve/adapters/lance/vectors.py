@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from varve.adapters.lance.lean_import import without_rest_client
+from lancedb.index import IvfRq
+from lancedb.table import Table
+
 from varve.adapters.lance.rows import apply_filter
 from varve.domain.record import Vector
 from varve.domain.search.query import Filter
-
-with without_rest_client():
-    from lancedb.index import IvfRq
-    from lancedb.table import Table
 
 _INDEX_NAME = "vector_idx"
 _PARTITION_ROWS = 4_096

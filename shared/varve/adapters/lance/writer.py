@@ -1,20 +1,16 @@
 """Writing of records with LanceDB, in a directory or on S3."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
-from varve.adapters.lance.errors import translate_commit_errors
-from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.purge import delete_ids
+from lancedb.expr import Expr, col, lit
+from lancedb.table import Table
+
 from varve.adapters.lance.rows import GIVES_WAY, model_of, to_arrow
 from varve.adapters.lance.tables import Tables
 from varve.domain.embedding import require_same_model, require_vectors
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, StoreName, Written
-
-with without_rest_client():
-    from lancedb.expr import col
-    from lancedb.table import Table
 
 
 class LanceWriter:
@@ -45,22 +41,15 @@ class LanceWriter:
             merged = builder.when_not_matched_insert_all().execute(rows)
             return int(merged.num_inserted_rows + merged.num_updated_rows)
 
-        with translate_commit_errors(f"{scope}/{grain}"):
-            return self._tables.write(scope, grain, merge, model, purge=False)
+        return self._tables.write(scope, grain, merge, model)
 
     def compact(self, scope: Scope, grain: StoreName) -> None:
-        with translate_commit_errors(f"{scope}/{grain}"):
-            self._tables.compact(scope, grain)
+        self._tables.compact(scope, grain)
 
     def delete_periods(
         self, scope: Scope, grain: StoreName, labels: Sequence[str]
     ) -> int:
-        doomed = col("period").isin(list(labels)).to_sql()
-
-        def delete(table: Table) -> int:
-            return int(table.delete(doomed).num_deleted_rows)
-
-        return self._purge(scope, grain, delete)
+        return self._purge(scope, grain, col("period").isin(list(labels)))
 
     def delete(
         self,
@@ -69,22 +58,19 @@ class LanceWriter:
         ids: Sequence[str],
         known_by: datetime | None = None,
     ) -> int:
-        return self._purge(
-            scope, grain, lambda table: delete_ids(table, ids, known_by)
-        )
+        # No record has an empty id; SQL knows no empty list.
+        doomed = col("id").isin(list(ids) or [""])
+        if known_by is not None:
+            doomed &= col("created_at") <= lit(known_by.astimezone(UTC))
+        return self._purge(scope, grain, doomed)
 
-    def _purge(
-        self, scope: Scope, grain: StoreName, delete: Callable[[Table], int]
-    ) -> int:
+    def _purge(self, scope: Scope, grain: StoreName, doomed: Expr) -> int:
         """Delete rows and all their bytes; return how many rows were deleted."""
-        with translate_commit_errors(f"{scope}/{grain}"):
-            written = self._tables.write(
-                scope, grain, delete, None, purge=True
-            )
-        return written.changed
 
-    def finish(self) -> None:
-        self._tables.finish()
+        def delete(table: Table) -> int:
+            return int(table.delete(doomed.to_sql()).num_deleted_rows)
+
+        return self._tables.purge(scope, grain, delete)
 
 
 def _newest_by_id(records: Sequence[EmbeddedRecord]) -> list[EmbeddedRecord]:

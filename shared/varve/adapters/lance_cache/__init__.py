@@ -2,3 +2,7 @@
 
 Implements `MemoryReader` (`ports/records.py`) and `StoreInspector` (`ports/erasure.py`).
 """
+
+from varve.adapters import (
+    lance as lance,  # imports LanceDB before a module here does
+)

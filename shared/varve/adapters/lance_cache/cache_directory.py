@@ -29,7 +29,7 @@ class Caching:
 
     @property
     def store_bytes(self) -> int:
-        """Limit for a store with a replica: compacting takes twice its size again."""
+        """Limit for a store with a replica, so that an agent's other stores fit too."""
         return self.bytes // 3
 
 

@@ -1,7 +1,6 @@
 """An in-process cache of the columns of whole stores."""
 
 from collections import OrderedDict
-from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -10,17 +9,9 @@ from varve.domain.record import StoreName
 
 if TYPE_CHECKING:  # a writer creates this cache too, but never loads columns
     from varve.adapters.lance_cache.columns import CachedStore
-    from varve.domain.search.columns import Columns
-    from varve.domain.search.outline import Outline
-
-    Entry = tuple[
-        object, CachedStore
-    ]  # a version, and the store at that version
 
 MAX_CACHED_BYTES = 256 * 1024 * 1024
 """Limit for all columns of one process, except those of the agent used last."""
-
-Key = tuple[Scope, StoreName]
 
 
 class ColumnCache:
@@ -32,46 +23,28 @@ class ColumnCache:
 
     def __init__(self, max_bytes: int = MAX_CACHED_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._cached: OrderedDict[Key, Entry] = OrderedDict()
+        self._cached: OrderedDict[tuple[Scope, StoreName], CachedStore] = (
+            OrderedDict()
+        )
         self._lock = Lock()
 
-    @cached_property
-    def nothing(self) -> "Columns":
-        """The columns of a store without records."""
-        from varve.domain.search.columns import columns_of
-
-        return columns_of([])
-
-    def get(
-        self, scope: Scope, grain: StoreName, version: object
-    ) -> "Outline | None":
-        """Return the store's columns at exactly this version."""
+    def get(self, scope: Scope, grain: StoreName) -> "CachedStore | None":
+        """Return the store at the version that was read last."""
         with self._lock:
-            cached = self._cached.get((scope, grain))
-            if cached is None or cached[0] != version:
-                return None
-            self._cached.move_to_end((scope, grain))
-            return cached[1].columns
-
-    def newest(self, scope: Scope, grain: StoreName) -> "CachedStore | None":
-        """Return the store as cached, at any version."""
-        with self._lock:
-            cached = self._cached.get((scope, grain))
-            return None if cached is None else cached[1]
+            found = self._cached.get((scope, grain))
+            if found is not None:
+                self._cached.move_to_end((scope, grain))
+            return found
 
     def put(
-        self,
-        scope: Scope,
-        grain: StoreName,
-        version: object,
-        store: "CachedStore",
+        self, scope: Scope, grain: StoreName, store: "CachedStore"
     ) -> None:
         """Cache the store in place of its other version.
 
         Evicts stores of other agents, least recently used first, until the rest fits.
         """
         with self._lock:
-            self._cached[scope, grain] = (version, store)
+            self._cached[scope, grain] = store
             self._cached.move_to_end((scope, grain))
             evictable = [key for key in self._cached if key[0] != scope]
             for key in evictable:
@@ -80,4 +53,4 @@ class ColumnCache:
                 del self._cached[key]
 
     def _size(self) -> int:
-        return sum(store.columns.bytes for _, store in self._cached.values())
+        return sum(store.columns.bytes for store in self._cached.values())

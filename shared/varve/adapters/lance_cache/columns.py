@@ -1,14 +1,14 @@
 """Conversion of LanceDB rows to columns, for whole stores and for candidates."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from lancedb.table import Table
 
 from varve.adapters.lance.candidates import find_candidates, rows_at
-from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.names import NAMES, LazyColumn, LazyNames
 from varve.adapters.lance.outline import (
     SHORT,
     StoredOutline,
@@ -28,15 +28,12 @@ from varve.domain.embedding import require_same_model
 from varve.domain.record import Vector
 from varve.domain.search.columns import MAX_ROWS, Columns
 from varve.domain.search.growing import merge_columns, reuse_derived
-from varve.domain.search.outline import Outline
+from varve.domain.search.outline import NO_CODE, Outline
 from varve.domain.search.query import Filter
 
-with without_rest_client():
-    from lancedb.table import Table
-
-LONG = ("content", "vector")
-"""The columns that ranking needs beside the `SHORT` ones. Results also need `NAMES`."""
-ALL_COLUMNS = (*SHORT, *LONG, *NAMES)
+LONG = ("content", "vector", "id", "source_ids")
+"""The columns that ranking and results need beside the `SHORT` ones."""
+ALL_COLUMNS = (*SHORT, *LONG)
 ORDER = ("conversation_id", "position", "id")
 MAX_ADDED_SHARE = 0.1
 """Read added rows by address up to this share of the rows that remain.
@@ -51,12 +48,14 @@ class CachedStore:
 
     `columns` are all columns, or the outline of a store too large to cache. `addresses`
     are those of its rows, in the columns' order. `layout` is None if it is unknown.
+    `version` is that of the store's `TableHandle` before it was read.
     """
 
     columns: Outline
     model: str
     addresses: Addresses
     layout: Layout | None
+    version: object = None
 
 
 def read_store(
@@ -77,7 +76,8 @@ def read_store(
             return updated
     if table.count_rows() > MAX_ROWS:
         require_same_model(store, model_of(table), model)
-        return _read_large(table, model, before, layout)
+        outline = read_outline(table)
+        return CachedStore(outline, model, outline.addresses, None)
     return _read_whole(table, store, model, before, layout)
 
 
@@ -91,7 +91,7 @@ def _read_whole(
     rows = read_all(table.search().with_row_id(True).select([*ALL_COLUMNS]))
     require_same_model(store, model_of(rows), model)
     rows = _sort(rows)
-    columns = to_columns(rows)
+    columns = to_columns(rows, short_columns(rows))
     addresses = rows[ADDRESS].to_numpy()
     del rows
     release_memory()
@@ -102,21 +102,6 @@ def _read_whole(
     if layout is not None and not layout.holds(addresses):
         layout = None
     return CachedStore(columns, model, addresses, layout)
-
-
-def _read_large(
-    table: Table, model: str, before: CachedStore | None, layout: Layout | None
-) -> CachedStore:
-    known = before.columns if before else None
-    if (
-        before
-        and before.layout
-        and layout
-        and not layout.continues(before.layout)
-    ):
-        known = None  # a recreated store counts its addresses from 0 again
-    outline = read_outline(table, model, known)
-    return CachedStore(outline, model, outline.addresses, layout)
 
 
 def _update(
@@ -142,14 +127,14 @@ def _update(
     complete = np.array_equal(np.sort(found), np.sort(added))
     if table.version != layout.version or not complete:
         return None  # another thread has moved the table to a later version
-    columns, plan = merge_columns(before.columns, remaining, to_columns(rows))
+    fresh = to_columns(rows, short_columns(rows))
+    columns, plan = merge_columns(before.columns, remaining, fresh)
     addresses = plan.merge_arrays(before.addresses, found)
     return CachedStore(columns, before.model, addresses, layout)
 
 
 def read_candidates(
     table: Table,
-    store: str,
     outline: StoredOutline,
     text: str,
     vector: Vector,
@@ -162,38 +147,36 @@ def read_candidates(
     Raises RuntimeError: the table has changed since its outline was read.
     """
     near = find_candidates(table, outline, text, vector, where, limit, reach)
-    addresses = outline.addresses[near]
-    rows = rows_at(table, addresses, LONG)
-    names = LazyNames(
-        store,
-        len(near),
-        lambda wanted: rows_at(table, addresses[wanted], NAMES),
-    )
-    return _build_columns(
-        rows,
-        **outline.short(near),
-        ids=LazyColumn(names, "id"),
-        sources=LazyColumn(names, "source_ids"),
-        expect=names.load,
-    )
+    rows = rows_at(table, outline.addresses[near], LONG)
+    return to_columns(rows, outline.short(near))
 
 
-def to_columns(rows: pa.Table) -> Columns:
-    """Return the columns of sorted rows that have `ALL_COLUMNS`."""
-    return _build_columns(
-        rows,
-        **short_columns(rows),
+def read_users(
+    table: Table, outline: StoredOutline, users: Sequence[str | None]
+) -> Columns:
+    """Read all rows of these users; None: the rows without one.
+
+    Raises RuntimeError: the table has changed since its outline was read.
+    """
+    codes = [
+        NO_CODE if user is None else outline.users.code(user) for user in users
+    ]
+    found = outline.addresses[np.isin(outline.users.of, codes)]
+    rows = _sort(rows_at(table, found, ALL_COLUMNS))
+    return to_columns(rows, short_columns(rows))
+
+
+def to_columns(rows: pa.Table, short: dict[str, Any]) -> Columns:
+    """Return the columns of rows that have the `LONG` columns."""
+    return Columns(
+        contents=rows["content"].to_pylist(),
+        vectors=unit_vectors(rows["vector"]),
         ids=rows["id"].to_pylist(),
         sources=rows["source_ids"].to_pylist(),
+        **short,
     )
 
 
 def _sort(rows: pa.Table) -> pa.Table:
     keys = [(name, "ascending") for name in ORDER]
     return rows.sort_by(keys).combine_chunks()
-
-
-def _build_columns(rows: pa.Table, **others: Any) -> Columns:
-    contents = rows["content"].to_pylist()
-    vectors = unit_vectors(rows["vector"])
-    return Columns(contents=contents, vectors=vectors, **others)

@@ -25,6 +25,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 VERSIONS = "_versions"
@@ -45,21 +46,21 @@ _FRAGMENT_ID = 1
 _DATA_FILES = 2
 _DELETION_FILE = 3
 _PHYSICAL_ROWS = 4
-# DataFile and IndexFile,
+# DataFile,
 _PATH = 1
 # DeletionFile,
 _FILE_TYPE = 1
 _READ_VERSION = 2
 _DELETION_ID = 3
-# IndexSection and IndexMetadata.
+# IndexSection, IndexMetadata and UUID.
 _INDEX = 1
 _UUID = 1
-_INDEX_FILES = 10
+_BYTES = 1
 
 _BYTES_OF_WIRE_TYPE = {1: 8, 5: 4}
 
-Fields = list[tuple[int, int | bytes]]
-"""Field numbers and values of a protocol buffers message, in the order of the message."""
+Fields = dict[int, list[Any]]
+"""The values of a protocol buffers message (int or bytes) by the field's number."""
 
 
 class UnknownFormat(RuntimeError):
@@ -87,17 +88,14 @@ def is_content(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The content files that a version needs; `indices` are the folders of its indices."""
+    """What a version needs: the files of its rows, and the folders of its indices."""
 
     files: frozenset[str]
     indices: frozenset[str]
 
     def has(self, name: str) -> bool:
         """Tell whether the version needs this file."""
-        if name in self.files:
-            return True
-        folder, _, _ = name.rpartition("/")
-        return folder in self.indices
+        return name in self.files or name.rpartition("/")[0] in self.indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,39 +107,37 @@ class Fragment:
     rows: int
     deletions: str | None
 
-    @property
-    def files(self) -> tuple[str, ...]:
-        """All files of the fragment."""
-        if self.deletions is None:
-            return self.data
-        return (*self.data, self.deletions)
-
 
 def needs_of(manifest: bytes) -> Needs:
-    """Return the files that a manifest names. Raises UnknownFormat."""
+    """Return what a manifest names. Raises UnknownFormat."""
     files: set[str] = set()
     for fragment in fragments_of(manifest):
-        files.update(fragment.files)
-    folders = set()
+        files.update(fragment.data)
+        if fragment.deletions is not None:
+            files.add(fragment.deletions)
     with _require_known_format():
-        for folder, names in _parse_indices(manifest):
-            folders.add(folder)
-            files.update(f"{folder}/{name}" for name in names)
-    return Needs(frozenset(files), frozenset(folders))
+        return Needs(frozenset(files), frozenset(_parse_indices(manifest)))
 
 
 def fragments_of(manifest: bytes) -> list[Fragment]:
     """Return the fragments of a manifest's version. Raises UnknownFormat."""
     with _require_known_format():
-        messages = _messages(_parse_manifest(manifest), _FRAGMENTS)
-        return [_parse_fragment(message) for message in messages]
+        messages = _parse_manifest(manifest).get(_FRAGMENTS, [])
+        return [_parse_fragment(_parse(message)) for message in messages]
 
 
 @contextmanager
 def _require_known_format() -> Iterator[None]:
     try:
         yield
-    except (struct.error, ArithmeticError, LookupError, ValueError) as error:
+    except (
+        struct.error,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise UnknownFormat("a Lance manifest of another layout") from error
 
 
@@ -150,93 +146,72 @@ def _parse_manifest(manifest: bytes) -> Fields:
     position, _, _, magic = _FOOTER.unpack_from(manifest, footer)
     if magic != _MAGIC:
         raise UnknownFormat("not a Lance manifest")
-    return _parse_fields(_message_at(manifest, position))
+    return _parse_at(manifest, position)
 
 
-def _parse_fragment(message: bytes) -> Fragment:
-    fields = _parse_fields(message)
-    numbers = _numbers(fields)
-    number = numbers.get(_FRAGMENT_ID, 0)
+def _parse_fragment(fragment: Fields) -> Fragment:
+    number = _integer(fragment, _FRAGMENT_ID)
     data = []
-    for file in _messages(fields, _DATA_FILES):
-        path = dict(_parse_fields(file)).get(_PATH)
-        if isinstance(path, bytes):
-            data.append(f"{DATA}/{path.decode()}")
-    deletion_files = _messages(fields, _DELETION_FILE)
-    deletions = (
-        _deletion_name(number, deletion_files[0]) if deletion_files else None
-    )
-    return Fragment(
-        number, tuple(data), numbers.get(_PHYSICAL_ROWS, 0), deletions
-    )
+    for file in fragment.get(_DATA_FILES, []):
+        (path,) = _parse(file)[_PATH]
+        data.append(f"{DATA}/{path.decode()}")
+    deletions = None
+    for file in fragment.get(_DELETION_FILE, []):
+        deletions = _deletion_name(number, _parse(file))
+    rows = _integer(fragment, _PHYSICAL_ROWS)
+    return Fragment(number, tuple(data), rows, deletions)
 
 
-def _deletion_name(fragment: int, message: bytes) -> str:
-    numbers = _numbers(_parse_fields(message))
-    version = numbers.get(_READ_VERSION, 0)
-    id_ = numbers.get(_DELETION_ID, 0)
-    suffix = _DELETION_SUFFIXES[numbers.get(_FILE_TYPE, 0)]
+def _deletion_name(fragment: int, file: Fields) -> str:
+    version = _integer(file, _READ_VERSION)
+    id_ = _integer(file, _DELETION_ID)
+    suffix = _DELETION_SUFFIXES[_integer(file, _FILE_TYPE)]
     return f"{DELETIONS}/{fragment}-{version}-{id_}.{suffix}"
 
 
-def _parse_indices(manifest: bytes) -> Iterator[tuple[str, list[str]]]:
-    """Yield each index's folder, and its files if the manifest lists them."""
-    for number, position in _parse_manifest(manifest):
-        if number == _INDEX_SECTION and isinstance(position, int):
-            section = _parse_fields(_message_at(manifest, position))
-            for index in _messages(section, _INDEX):
-                yield _parse_index(_parse_fields(index))
+def _parse_indices(manifest: bytes) -> Iterator[str]:
+    """Yield each index's folder."""
+    for position in _parse_manifest(manifest).get(_INDEX_SECTION, []):
+        for index in _parse_at(manifest, position).get(_INDEX, []):
+            (uuid,) = _parse(index)[_UUID]
+            (stored,) = _parse(uuid)[_BYTES]
+            yield f"{INDICES}/{UUID(bytes=stored)}"
 
 
-def _parse_index(fields: Fields) -> tuple[str, list[str]]:
-    uuids = []
-    for message in _messages(fields, _UUID):
-        uuids += [v for _, v in _parse_fields(message) if isinstance(v, bytes)]
-    files = []
-    for message in _messages(fields, _INDEX_FILES):
-        paths = _messages(_parse_fields(message), _PATH)
-        files += [path.decode() for path in paths]
-    return f"{INDICES}/{UUID(bytes=uuids[0])}", files
+def _integer(fields: Fields, number: int) -> int:
+    """Return an integer field; protocol buffers leave out zeros."""
+    value = fields.get(number, [0])[-1]
+    if not isinstance(value, int):
+        raise UnknownFormat("a field of another type")
+    return value
 
 
-def _numbers(fields: Fields) -> dict[int, int]:
-    """Return the integer fields by number."""
-    return {
-        number: value for number, value in fields if isinstance(value, int)
-    }
-
-
-def _messages(fields: Fields, wanted: int) -> list[bytes]:
-    """Return the values of a field that hold messages or strings."""
-    values = [value for number, value in fields if number == wanted]
-    return [value for value in values if isinstance(value, bytes)]
-
-
-def _message_at(data: bytes, position: int) -> bytes:
+def _parse_at(data: bytes, position: int) -> Fields:
+    """Parse the message at a position, where its length comes first."""
     (length,) = _LENGTH.unpack_from(data, position)
     start = position + _LENGTH.size
     if start + length > len(data):
         raise UnknownFormat("a manifest that was cut short")
-    return data[start : start + length]
+    return _parse(data[start : start + length])
 
 
-def _parse_fields(message: bytes) -> Fields:
+def _parse(message: bytes) -> Fields:
     """Parse the fields of a protocol buffers message by its wire format."""
-    fields: Fields = []
+    fields: Fields = {}
     at = 0
     while at < len(message):
         tag, at = _parse_varint(message, at)
-        number = tag >> 3
+        values = fields.setdefault(tag >> 3, [])
         wire_type = tag & 7
         if wire_type == 0:
             value, at = _parse_varint(message, at)
-            fields.append((number, value))
+            values.append(value)
             continue
         if wire_type == 2:
             size, at = _parse_varint(message, at)
         else:
             size = _BYTES_OF_WIRE_TYPE[wire_type]
-        fields.append((number, message[at : at + size]))
+        values.append(message[at : at + size])
         at += size
     return fields
 

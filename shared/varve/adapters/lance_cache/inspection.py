@@ -5,25 +5,25 @@ import io
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
+import lancedb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from lancedb.table import Table
 
-from varve.adapters.lance.errors import to_retryable
-from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.errors import translate_errors
+from varve.adapters.lance.reader import DISTURBED
 from varve.adapters.lance.rows import RECORD_COLUMNS, TABLE
 from varve.adapters.lance.tables import store_prefix
 from varve.adapters.lance_cache.files import Needs, manifest_name, needs_of
-from varve.adapters.lance_cache.listing import Listing, list_store
+from varve.adapters.lance_cache.listing import Listing
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
 from varve.ports.erasure import Inspected
 from varve.ports.objects import Objects
-
-with without_rest_client():
-    import lancedb
-    from lancedb.table import Table
 
 MAX_INSPECTIONS = 20
 _GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
@@ -51,22 +51,26 @@ class LanceInspector:
             for row in pq.read_table(io.BytesIO(data)).to_pylist():
                 yield "\n".join(_strings(row))
         else:
-            yield from map("\n".join, _json_strings(data))
+            with suppress(UnicodeDecodeError):
+                text = data.decode()
+                for part in (text, *text.splitlines()):
+                    yield "\n".join(_strings(_parse_json(part)))
 
     def inspect(self, scope: Scope, grain: StoreName) -> Inspected:
         prefix = store_prefix(scope, grain)
-        listing = list_store(self._objects, prefix)
-        for _ in range(MAX_INSPECTIONS):
-            try:
-                return self._inspect(prefix, listing)
-            except (RuntimeError, OSError, ValueError) as error:
-                failure = error
-            # A writer may have pruned a listed version: then there are others by now.
-            before = listing.files.keys()
-            listing = list_store(self._objects, prefix)
-            if listing.files.keys() == before:
-                break
-        raise to_retryable(f"{scope}/{grain}", failure) from failure
+        with translate_errors(f"{scope}/{grain}"):
+            for _ in range(MAX_INSPECTIONS):
+                listing = self._list(prefix)
+                try:
+                    return self._inspect(prefix, listing)
+                except DISTURBED:
+                    # A writer may have pruned a listed version: then others are there.
+                    if self._list(prefix) == listing:
+                        raise
+        raise Contended(f"{prefix}: versions go faster than they can be read")
+
+    def _list(self, prefix: str) -> Listing:
+        return Listing.of(prefix, self._objects.list(prefix))
 
     def _inspect(self, prefix: str, listing: Listing) -> Inspected:
         if not listing.versions:
@@ -127,24 +131,11 @@ def _decompress(data: bytes) -> bytes | None:
     return None
 
 
-def _json_strings(data: bytes) -> Iterator[list[str]]:
-    """Yield the strings of a JSON document, or of each line of JSON Lines."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return
-    for part in (text, *text.splitlines()):
-        try:
-            yield list(_strings(json.loads(part)))
-        except (ValueError, RecursionError):
-            continue
-
-
 def _strings(value: Any) -> Iterator[str]:
     """Yield every string in a value, also those of JSON inside strings."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield str(key)
+            yield key
             yield from _strings(item)
     elif isinstance(value, list | tuple):
         for item in value:
@@ -152,12 +143,12 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield value
         if value.startswith(("{", "[")):
-            yield from _embedded_strings(value)
+            yield from _strings(_parse_json(value))
 
 
-def _embedded_strings(text: str) -> Iterator[str]:
-    """Yield the strings of a text that may be JSON."""
+def _parse_json(text: str) -> Any:
+    """Return the value of a text, or None if it is not JSON."""
     try:
-        yield from _strings(json.loads(text))
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return
+        return None

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from lancedb.table import Table
 
-from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.rows import Addresses
 from varve.adapters.lance_cache.files import (
     Fragment,
@@ -22,9 +22,6 @@ from varve.adapters.lance_cache.files import (
     manifest_name,
 )
 from varve.domain.search.lexical import Bools
-
-with without_rest_client():
-    from lancedb.table import Table
 
 Places = npt.NDArray[np.uint32]
 
@@ -61,8 +58,12 @@ class Layout:
         """
         numbers = known >> _FRAGMENT_SHIFT
         places = known & _PLACE_MASK
-        shared = np.array(self._shared_fragments(before), np.uint64)
-        remaining = np.isin(numbers, shared)
+        shared = []
+        for number, fragment in self.fragments.items():
+            earlier = before.fragments.get(number)
+            if earlier is not None and earlier.data == fragment.data:
+                shared.append(number)
+        remaining = np.isin(numbers, np.array(shared, np.uint64))
         added = [_NO_ADDRESSES]
         for number, fragment in self.fragments.items():
             if fragment == before.fragments.get(number):
@@ -76,18 +77,6 @@ class Layout:
             new_places = np.flatnonzero(new).astype(np.uint64)
             added.append(new_places | np.uint64(number) << _FRAGMENT_SHIFT)
         return np.concatenate(added), remaining
-
-    def continues(self, before: "Layout") -> bool:
-        """Tell whether it shares files with `before`, so the store was not recreated."""
-        return bool(self._shared_fragments(before))
-
-    def _shared_fragments(self, before: "Layout") -> list[int]:
-        shared = []
-        for number, fragment in self.fragments.items():
-            earlier = before.fragments.get(number)
-            if earlier is not None and earlier.data == fragment.data:
-                shared.append(number)
-        return shared
 
 
 def read_layout(table: Table, before: Layout | None) -> Layout | None:

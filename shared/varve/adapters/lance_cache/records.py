@@ -1,10 +1,13 @@
 """The records of a root: LanceDB's tables, with caches for their readers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
-from varve.adapters.lance.errors import FOREIGN, to_retryable, translate_errors
-from varve.adapters.lance.lean_import import without_rest_client
+from lancedb.table import Table
+
+from varve.adapters.lance.errors import translate_errors
 from varve.adapters.lance.reader import (
     FindTable,
     LanceReader,
@@ -12,6 +15,7 @@ from varve.adapters.lance.reader import (
     TableHandle,
 )
 from varve.adapters.lance.rows import model_of
+from varve.adapters.lance.stores import LanceStores
 from varve.adapters.lance.tables import Tables
 from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.lance.writer import LanceWriter
@@ -27,11 +31,17 @@ from varve.ports.meter import Meter
 from varve.ports.objects import Objects
 
 if TYPE_CHECKING:  # a writer never loads the ranking modules
+    from varve.adapters.lance.outline import StoredOutline
     from varve.domain.search.columns import Columns
     from varve.domain.search.outline import Outline
 
-with without_rest_client():
-    from lancedb.table import Table
+
+@cache
+def no_columns() -> "Columns":
+    """Return the columns of a store without records."""
+    from varve.domain.search.columns import columns_of
+
+    return columns_of([])
 
 
 class CachingReader(LanceReader):
@@ -54,26 +64,22 @@ class CachingReader(LanceReader):
         self, scope: Scope, grain: StoreName, *, model: str
     ) -> "Outline":
         handle = self._find(scope, grain)
-        nothing: Outline = self._cache.nothing
-        try:
-            state = handle.version()
-        except FOREIGN as error:
-            raise to_retryable(f"{scope}/{grain}", error) from error
-        if state is None:
-            return nothing
-        version = (state, model)  # the cached rows were checked for this model
-        known = self._cache.get(scope, grain, version)
-        if known is not None:
-            return known
+        with translate_errors(f"{scope}/{grain}"):
+            version = handle.version()
+        if version is None:
+            return no_columns()
+        before = self._cache.get(scope, grain)
+        if before and before.version == version and before.model == model:
+            return before.columns
         from varve.adapters.lance_cache.columns import read_store
 
         def read(table: Table) -> "Outline":
-            before = self._cache.newest(scope, grain)
             store = read_store(table, f"{scope}/{grain}", model, before)
-            self._cache.put(scope, grain, version, store)
+            self._cache.put(scope, grain, replace(store, version=version))
             return store.columns
 
-        return self._read_from(handle, scope, grain, read, nothing)
+        nothing: Outline = no_columns()
+        return self._read(scope, grain, read, nothing, handle=handle)
 
     def candidates(
         self,
@@ -87,25 +93,51 @@ class CachingReader(LanceReader):
         limit: int,
         reach: int,
     ) -> "Columns":
-        from varve.adapters.lance.outline import current_outline
         from varve.adapters.lance_cache.columns import read_candidates
 
-        store = f"{scope}/{grain}"
-
-        def read(table: Table) -> "Columns":
-            require_same_model(store, model_of(table), model)
-            cached = self._cache.newest(scope, grain)
-            known = cached.columns if cached else None
-            outline = current_outline(table, model, known)
+        def read(table: Table, outline: "StoredOutline") -> "Columns":
             return read_candidates(
-                table, store, outline, text, vector, where, limit, reach
+                table, outline, text, vector, where, limit, reach
             )
 
-        return self._read(scope, grain, read, self._cache.nothing)
+        return self._read_by_outline(scope, grain, model, read)
+
+    def columns_of_users(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        *,
+        users: Sequence[str | None],
+        model: str,
+    ) -> "Columns":
+        from varve.adapters.lance_cache.columns import read_users
+
+        def read(table: Table, outline: "StoredOutline") -> "Columns":
+            return read_users(table, outline, users)
+
+        return self._read_by_outline(scope, grain, model, read)
+
+    def _read_by_outline(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        model: str,
+        read: "Callable[[Table, StoredOutline], Columns]",
+    ) -> "Columns":
+        """Read rows of a store from the table and its outline of the same version."""
+        from varve.adapters.lance.outline import current_outline
+
+        def read_table(table: Table) -> "Columns":
+            require_same_model(f"{scope}/{grain}", model_of(table), model)
+            cached = self._cache.get(scope, grain)
+            known = cached.columns if cached else None
+            return read(table, current_outline(table, known))
+
+        return self._read(scope, grain, read_table, no_columns())
 
 
-class LanceRecords(CachingReader, LanceWriter):
-    """The MemoryReader and MemoryWriter ports; readers of S3 roots use replicas."""
+class LanceRecords(CachingReader, LanceStores, LanceWriter):
+    """The ports to the records of a root; readers of S3 roots use replicas."""
 
     def __init__(
         self,
@@ -126,19 +158,16 @@ class LanceRecords(CachingReader, LanceWriter):
             meter,
         )
         LanceWriter.__init__(self, tables)
+        self._objects = objects
+        self._directory = caching.directory
         self._replicas: Replicas | None = None
         newest: OpenTable = tables.open_newest
         find: FindTable = watched_tables(root, newest)
         if root.startswith("s3://"):
-            self._replicas = Replicas(root, objects, tables, caching, meter)
+            self._replicas = Replicas(objects, tables, caching)
             newest = self._replicas.open_newest
             find = self._replicas.handle
         CachingReader.__init__(self, find, newest, ColumnCache())
-
-    @property
-    def newest(self) -> OpenTable:
-        """Opens a store's table at its newest version."""
-        return self._open_newest
 
     def at(
         self, scope: Scope, stores: Sequence[StoreName] = GRAINS
@@ -153,4 +182,4 @@ class LanceRecords(CachingReader, LanceWriter):
                 return handles[grain]
             return self._find(asked, grain)
 
-        return CachingReader(find, self._open_newest, self._cache)
+        return CachingReader(find, self.open_newest, self._cache)

@@ -2,19 +2,19 @@
 
 A reader lists an agent's prefix once, which tells the committed versions of all its
 grains, and fetches the files that its replicas lack. LanceDB itself reads from S3 the
-stores that are too large for the disk, and those whose manifest is in an unknown format.
+stores that are too large for the disk.
 """
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from itertools import count
 from threading import Lock
 from time import monotonic
 
+from lancedb.table import Table
+
 from varve.adapters.exports.transfers import LocalFile, Transfers, Vanished
-from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.reader import TableHandle
 from varve.adapters.lance.tables import (
     Store,
@@ -24,49 +24,29 @@ from varve.adapters.lance.tables import (
     store_prefix,
 )
 from varve.adapters.lance_cache.cache_directory import CacheDirectory, Caching
-from varve.adapters.lance_cache.files import UnknownFormat
 from varve.adapters.lance_cache.listing import Listing
 from varve.adapters.lance_cache.replica import Replica
 from varve.domain.errors import Contended
-from varve.domain.identity import Scope, digest
+from varve.domain.identity import Scope
 from varve.domain.record import StoreName
-from varve.domain.usage import Item
-from varve.ports.meter import Meter
 from varve.ports.objects import Objects
-
-with without_rest_client():
-    from lancedb.table import Table
 
 LISTING_TRIES = 40
 MAX_REPLICAS = 6_000
 
-Listed = tuple[Replica, Listing]
-
 
 class Replicas:
-    """The tables of an S3 root at their newest commit, read from replicas if small.
-
-    `meter` counts the versions in a format that replicas do not know.
-    """
+    """The tables of an S3 root at their newest commit, read from replicas if small."""
 
     def __init__(
-        self,
-        root: str,
-        objects: Objects,
-        tables: Tables,
-        caching: Caching,
-        meter: Meter | None,
+        self, objects: Objects, tables: Tables, caching: Caching
     ) -> None:
-        self._root = root
-        self._meter = meter
         self._transfers = Transfers(objects)
         self._tables = tables
         self._session = new_session()
         self._caching = caching
         self._home = CacheDirectory(caching.directory)
         self._replicas: OrderedDict[Store, Replica] = OrderedDict()
-        self._used: dict[Store, float] = {}
-        self._numbers = count()
         self._lock = Lock()
 
     def open_newest(self, scope: Scope, grain: StoreName) -> Table | None:
@@ -109,60 +89,37 @@ class Replicas:
         self, replicas: Mapping[StoreName, Replica], prefix: str
     ) -> dict[StoreName, TableHandle]:
         """Update the replicas of stores that are small enough, and return handles."""
-        found = {
-            info.key: info for info in self._transfers.objects.list(prefix)
-        }
-        small: dict[StoreName, Listed] = {}
+        found = list(self._transfers.objects.list(prefix))
+        listings: dict[StoreName, Listing] = {}
+        missing: dict[str, LocalFile] = {}
         for grain, replica in replicas.items():
             listing = Listing.of(replica.prefix, found)
-            is_small = listing.size <= self._caching.store_bytes
-            if is_small and listing.newest != (replica.unknown or -1):
-                small[grain] = (replica, listing)
-        while missing := self._find_missing(small):
-            self._transfers.download(missing)
-            for replica, _ in small.values():
-                replica.mark_fetched(missing)
+            if listing.size <= self._caching.store_bytes:
+                listings[grain] = listing
+                missing |= replica.find_missing(listing)
+        self._transfers.download(missing)
         handles = {}
-        for grain, (replica, listing) in small.items():
+        for grain, listing in listings.items():
+            replica = replicas[grain]
             replica.switch_to(listing)
             handles[grain] = TableHandle.holding(replica.table)
         return handles
 
-    def _find_missing(
-        self, small: dict[StoreName, Listed]
-    ) -> dict[str, LocalFile]:
-        """Return the files to fetch next; drop stores in an unknown format."""
-        missing: dict[str, LocalFile] = {}
-        for grain, (replica, listing) in list(small.items()):
-            try:
-                missing |= replica.missing(listing)
-            except UnknownFormat:
-                replica.reset()
-                replica.unknown = listing.newest
-                if self._meter is not None:
-                    self._meter.add(Item.UNKNOWN_MANIFESTS)
-                del small[grain]
-        return missing
-
     def _get_replica(self, scope: Scope, grain: StoreName) -> Replica:
         """Return the store's replica, creating it on first use."""
         with self._lock:
-            if (scope, grain) not in self._replicas:
-                self._replicas[scope, grain] = self._create_replica(
-                    scope, grain
+            replica = self._replicas.get((scope, grain))
+            if replica is None:
+                replica = Replica(
+                    store_prefix(scope, grain),
+                    self._home.path,
+                    self._transfers.objects,
+                    self._session,
                 )
+                self._replicas[scope, grain] = replica
             self._replicas.move_to_end((scope, grain))
-            self._used[scope, grain] = monotonic()
-            return self._replicas[scope, grain]
-
-    def _create_replica(self, scope: Scope, grain: StoreName) -> Replica:
-        name = digest(
-            self._root, scope.workspace, scope.agent, grain, length=32
-        )
-        home = self._home.path / f"{name}-{next(self._numbers)}"
-        return Replica(
-            store_prefix(scope, grain), home, self._transfers, self._session
-        )
+            replica.used = monotonic()
+            return replica
 
     def _evict(self) -> None:
         """Remove the least recently used replicas until the rest fits and is in use.
@@ -177,12 +134,12 @@ class Replicas:
             excess_bytes = size - self._caching.bytes
             excess_replicas = len(self._replicas) - MAX_REPLICAS
             for store, replica in list(self._replicas.items()):
-                is_idle = self._used[store] <= idle_before
+                is_idle = replica.used <= idle_before
                 if excess_bytes <= 0 and excess_replicas <= 0 and not is_idle:
                     return
                 if replica.lock.acquire(blocking=False):
                     excess_bytes -= replica.size
                     excess_replicas -= 1
-                    del self._replicas[store], self._used[store]
+                    del self._replicas[store]
                     replica.reset()
                     replica.lock.release()

@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.calendar import microseconds
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import words
@@ -24,7 +25,6 @@ from varve.domain.search.outline import (
     Codes,
     Outline,
     encode_values,
-    microseconds,
 )
 from varve.domain.search.places import Places, build_places
 from varve.domain.search.query import Filter
@@ -50,9 +50,7 @@ class Columns(Outline):
     """The records of one agent and grain with everything that a result shows.
 
     Rows are grouped by conversation and sorted by position, then id. Rows without a
-    conversation come last. `vectors` is n x d with unit rows. `expect` announces the
-    rows whose ids and sources are read next; a large store reads those of candidates
-    late. The other fields are caches:
+    conversation come last. `vectors` is n x d with unit rows. The other fields are caches:
     - `occurrences_by_reach`: where words occur, by reach in places;
     - `recency_by_half_life`: recency of all rows, by half-life in days;
     - `scores_by_weights`: weighted sums of the constant signals, by weights;
@@ -64,7 +62,6 @@ class Columns(Outline):
     contents: Sequence[str]
     sources: Sequence[Sequence[str]]
     vectors: Floats
-    expect: Callable[[Spots], object] = field(default=len, repr=False)
     occurrences_by_reach: dict[int, Occurrences] = field(
         default_factory=dict, repr=False
     )
@@ -87,7 +84,6 @@ class Columns(Outline):
 
     def read_rows(self, numbers: Spots) -> list[RecordRow]:
         """Return these rows and cache them: consecutive questions share answers."""
-        self.expect(numbers)
         return [self._read_row(number) for number in numbers.tolist()]
 
     def _read_row(self, number: int) -> RecordRow:

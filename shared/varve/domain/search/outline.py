@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.calendar import microseconds
 from varve.domain.record import MemoryType
 from varve.domain.search.lexical import (
     Bools,
@@ -25,7 +25,6 @@ Times = npt.NDArray[np.int64]
 TYPES = tuple(MemoryType)
 NO_FILTER = Filter()
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POSITION_BITS = 31
 LINK_SEPARATOR = " "
 """What stands between the links of one turn."""
@@ -192,16 +191,6 @@ class Outline:
     @cached_property
     def _order(self) -> Spots:
         return np.argsort(self._keys, kind="stable")
-
-
-def microseconds(moment: datetime) -> int:
-    """Return the microseconds from 1970 to a moment."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def moment(since_1970: int) -> datetime:
-    """Return the moment (UTC) that lies so many microseconds after 1970."""
-    return _EPOCH + timedelta(microseconds=since_1970)
 
 
 def encode_values(values: Sequence[str | None]) -> Codes:

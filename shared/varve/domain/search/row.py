@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from varve.domain.calendar import moment
 from varve.domain.language.tokens import fold
 from varve.domain.record import MemoryType, turn_id
-from varve.domain.search.outline import moment
 from varve.domain.text import estimated_tokens
 
 MAX_BRIEF_TOKENS = 100
