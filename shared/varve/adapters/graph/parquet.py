@@ -1,7 +1,7 @@
 """An agent's triples in one Parquet object, replaced by conditional puts."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,14 @@ from varve.domain.errors import Contended
 from varve.domain.graph import QueryLimits, QueryResult
 from varve.domain.identity import Scope
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
-from varve.domain.triple import Triple, TripleOperation
+from varve.domain.triple import Op, Triple, TripleOperation
 from varve.ports.objects import Objects, StoredObject
 
 if TYPE_CHECKING:
     from varve.adapters.graph.table import GraphTable
 
 MAX_GRAPH_RACES = 20
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
 class ParquetGraph:
@@ -142,7 +143,8 @@ def change(
 
     Returns how many were new, or None if they change nothing. Only groups (one
     predicate of one entity) that can change are folded again. Those are the operations' own
-    groups. If a name now stands for another entity, all groups that name either are too.
+    groups, from the first changed time on. If a name now stands for another entity, all
+    groups that name either are folded whole.
     """
     if not operations:
         return None
@@ -153,8 +155,7 @@ def change(
     entities = set(changed)
     for name in changed:
         entities |= {before.entity(name), after.entity(name)}
-    keys = {triple.group_key(operation, after) for operation in operations}
-    groups = table.groups(keys, entities)
+    groups = table.groups(_changed_since(operations, after), entities)
     known = triple.evidence_of(groups)
     merged = dict(known)
     for operation in operations:
@@ -164,6 +165,23 @@ def change(
         return None
     table.replace(groups, triple.fold(merged.values(), after))
     return len(merged) - len(known)
+
+
+def _changed_since(
+    operations: Sequence[TripleOperation], names: Names
+) -> dict[tuple[str, str], datetime]:
+    """Return the groups that the operations change, each with the first time of a change.
+
+    A deletion may add to the evidence of any earlier ending.
+    """
+    since: dict[tuple[str, str], datetime] = {}
+    for operation in operations:
+        key = triple.group_key(operation, names)
+        time = operation.event_time
+        if operation.op is Op.DELETE:
+            time = _BEGINNING
+        since[key] = min(time, since.get(key, time))
+    return since
 
 
 def _names_with(

@@ -5,9 +5,9 @@ DuckDB itself opens no file and no connection: the store's client transfers the 
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -32,6 +32,7 @@ from varve.adapters.graph.walks import (
     PATHS,
 )
 from varve.domain import triple
+from varve.domain.calendar import microseconds, moment
 from varve.domain.damage import Damaged, intact
 from varve.domain.entities import find_spellings
 from varve.domain.graph import Mentions, Neighbour, PathStep
@@ -55,7 +56,8 @@ SCHEMA = pa.schema(
 COLUMNS = ", ".join(SCHEMA.names)
 _FIELDS = [name for name in SCHEMA.names if name != "properties"]
 BATCH_ROWS = 50_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ALWAYS = -(2**63)
+"""Microseconds since 1970 before every time."""
 Config = dict[str, str | bool | int | float | list[str]]
 """DuckDB's own type for the settings of `connect`."""
 _CONFIG: Config = {
@@ -72,11 +74,23 @@ create temp table facts (
 )"""
 _WANTED = """
 create or replace temp table wanted as
-    select unnest($1::varchar[]) as source_id, unnest($2::varchar[]) as label
-    union select source_id, label from facts
-        where source_id in (select unnest($3::varchar[]))
-    union select source_id, label from facts
-        where target_id in (select unnest($3::varchar[]))"""
+    with asked as (
+        select unnest($1::varchar[]) as source_id, unnest($2::varchar[]) as label,
+            unnest($3::bigint[]) as since
+    ), whole as (
+        select source_id, label from facts
+            where source_id in (select unnest($4::varchar[]))
+        union select source_id, label from facts
+            where target_id in (select unnest($4::varchar[]))
+        union select source_id, label from facts semi join asked using (source_id, label)
+            where contains(properties::varchar, '"op": "DELETE"')
+    )
+    select source_id, label, min(since) as since from (
+        from asked union all select source_id, label, $5::bigint from whole
+    ) group by all"""
+_STILL_OPEN = """
+    select facts.* from facts join wanted using (source_id, label)
+        where invalid_at is null or epoch_us(invalid_at) >= since"""
 _READ = """
     source_id, label, target_id, epoch_us(valid_at), epoch_us(created_at), properties,
     epoch_us(invalid_at), epoch_us(expired_at)"""
@@ -194,24 +208,27 @@ class GraphTable:
                 spellings.get(entity, entity),
                 triples,
                 holding,
-                _moment(newest),
+                moment(newest),
             )
             for entity, triples, holding, newest, _ in rows
         ]
 
     def groups(
-        self, keys: Iterable[tuple[str, str]], entities: Iterable[str]
+        self,
+        since: Mapping[tuple[str, str], datetime],
+        entities: Iterable[str],
     ) -> list[Triple]:
-        """Return the groups of these keys, and those that name one of the entities.
+        """Return the triples of groups that operations from a time on can change.
 
-        The groups are whole.
+        `since` has that time for each group. A triple that ended before it is left out,
+        because no later statement changes it. Groups with a deletion and those that name
+        one of the entities are whole: a late deletion may belong to an earlier ending.
         """
-        sources, labels = zip(*keys, strict=True)
-        wanted = [list(sources), list(labels), list(entities)]
+        sources, labels = zip(*since, strict=True)
+        times = [microseconds(time) for time in since.values()]
+        wanted = [list(sources), list(labels), times, list(entities), _ALWAYS]
         self._connection.execute(_WANTED, wanted)
-        return self._triples(
-            "select facts.* from facts semi join wanted using (source_id, label)"
-        )
+        return self._triples(_STILL_OPEN)
 
     def replace(
         self, before: Iterable[Triple], after: Iterable[Triple]
@@ -355,13 +372,9 @@ def _to_triple(
         source_id=source,
         label=label,
         target_id=target,
-        valid_at=_moment(valid),
-        created_at=_moment(created),
+        valid_at=moment(valid),
+        created_at=moment(created),
         evidence=tuple(map(triple.operation_from_json, evidence)),
-        invalid_at=None if invalid is None else _moment(invalid),
-        expired_at=None if expired is None else _moment(expired),
+        invalid_at=None if invalid is None else moment(invalid),
+        expired_at=None if expired is None else moment(expired),
     )
-
-
-def _moment(microseconds: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=microseconds)
