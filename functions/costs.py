@@ -5,7 +5,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from varve.domain.errors import VarveError
 from varve.domain.prices import prices_with
-from varve.domain.usage import STORE_REQUESTS, Item, ModelUsage
+from varve.domain.usage import STORE_REQUESTS, ModelUsage
 from varve.wiring.sessions import Sessions
 
 
@@ -27,9 +27,6 @@ def count_costs(metrics: Metrics, opened: Sessions) -> None:
         metrics.add_metric(
             "EstimatedMicrodollars", MetricUnit.Count, microdollars
         )
-    unknown = used[Item.UNKNOWN_MANIFESTS]
-    if unknown:
-        metrics.add_metric("UnknownManifests", MetricUnit.Count, unknown)
     opened.costs.finish()
     opened.searches.finish()
 

@@ -72,13 +72,9 @@ class CountingRecords(InMemoryRecords):
         super().__init__()
         self.commits: list[tuple[Scope, int]] = []
         self.failing: set[Scope] = set()
-        self.finished = True
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
-        self.finished = False
-
-    def finish(self) -> None:
-        self.finished = True
+        pass
 
     def upsert(
         self,
@@ -522,18 +518,6 @@ def test_a_message_without_records_is_written_like_any_other(
     send_records(message, queue=writer.queue, objects=writer.objects)
     outcome = writer.write(*writer.queue.sent)
     assert (outcome.returned, outcome.records, writer.buried) == ([], 0, [])
-
-
-def test_whatever_becomes_of_a_write_nothing_goes_on_behind_it() -> None:
-    writer = Writer()
-    writer.write(writer.send(a_record("a")))
-    assert writer.records.finished
-    run_write_now([writer.send(a_record("b"))], writer.stores)
-    assert writer.records.finished
-    writer.records.failing = {ACME}
-    with pytest.raises(Retryable):
-        run_write_now([writer.send(a_record("c"))], writer.stores)
-    assert writer.records.finished
 
 
 @pytest.mark.parametrize("sort", ["records", "triples", "profile"])

@@ -108,7 +108,8 @@ class JsonProfiles:
 
 
 def _encode(body: dict[str, Any]) -> bytes:
-    text = json.dumps(body, ensure_ascii=False, indent=1)
+    # Without indentation: Python's fast encoder has none.
+    text = json.dumps(body, ensure_ascii=False)
     return text.encode()
 
 

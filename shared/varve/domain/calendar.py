@@ -44,6 +44,7 @@ class Grain(StrEnum):
         return _CHILDREN.get(self)
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PARENTS = MappingProxyType(dict(pairwise(Grain)))
 _CHILDREN = MappingProxyType(
     {parent: child for child, parent in _PARENTS.items()}
@@ -79,10 +80,12 @@ def days_before(instant: datetime, days: int, zone: ZoneInfo) -> date:
     return instant.astimezone(zone).date() - timedelta(days=days)
 
 
+@lru_cache(maxsize=4096)
 def iso(instant: datetime) -> str:
     """Return ISO 8601 in UTC with a `Z`, the form of every contract.
 
-    Microseconds appear only if they are not zero.
+    Microseconds appear only if they are not zero. A message's time is written about a
+    dozen times on its way to a store.
     """
     if instant.tzinfo is not UTC:
         instant = instant.astimezone(UTC)
@@ -101,6 +104,16 @@ def parse_instant(text: str) -> datetime:
         return parsed.astimezone(UTC)
     except OverflowError as error:
         raise ValueError(f"{text} lies outside the calendar") from error
+
+
+def microseconds(moment: datetime) -> int:
+    """Return the microseconds from 1970 to a moment."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(since_1970: int) -> datetime:
+    """Return the moment (UTC) that lies so many microseconds after 1970."""
+    return _EPOCH + timedelta(microseconds=since_1970)
 
 
 def parse_instant_field(text: str, field: str) -> datetime:

@@ -200,16 +200,7 @@ def parse_conversation(value: object) -> Conversation:
     So the same message, sent again, gets the same id.
     Raises Rejected: names the first faulty field.
     """
-    if isinstance(value, Conversation):
-        value = value.as_json()
-    if not isinstance(value, Mapping):
-        raise Rejected(
-            "conversation", f"must be a JSON object, not {_json_type(value)}"
-        )
-    try:
-        conversation = Conversation.model_validate(dict(value))
-    except ValidationError as error:
-        raise rejected(error) from error
+    conversation = _validate(value)
     for index, message in enumerate(conversation.messages):
         _check_content(message, f"messages[{index}].content")
     if not _is_storable(conversation):
@@ -221,6 +212,19 @@ def parse_conversation(value: object) -> Conversation:
         _with_ids(conversation), conversation.metadata
     )
     return conversation.model_copy(update={"messages": messages})
+
+
+def _validate(value: object) -> Conversation:
+    if isinstance(value, Conversation):
+        return value
+    if not isinstance(value, Mapping):
+        raise Rejected(
+            "conversation", f"must be a JSON object, not {_json_type(value)}"
+        )
+    try:
+        return Conversation.model_validate(dict(value))
+    except ValidationError as error:
+        raise rejected(error) from error
 
 
 def _with_shared_metadata(

@@ -28,7 +28,6 @@ class Item(StrEnum):
     TOKENS_IN = "tokensIn"
     TOKENS_OUT = "tokensOut"
     EMBEDDING_TOKENS = "embeddingTokens"
-    UNKNOWN_MANIFESTS = "unknownManifests"
 
     def of(self, model: str) -> str:
         """Return the name under which this item of a model is counted."""

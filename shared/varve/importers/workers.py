@@ -3,11 +3,11 @@
 import gc
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 
 from varve.api.ingested import Ingested
 from varve.api.memory import Memory
@@ -71,11 +71,14 @@ def can_share(memory: Memory) -> bool:
 
 
 class _Worker:
-    """A process that stores one batch at a time. It ends when this process does."""
+    """A process that stores one batch at a time. It ends when this process does.
+
+    `jobs` is readable when the batch is stored, or the process has ended.
+    """
 
     def __init__(self, memory: Memory) -> None:
         context = get_context("spawn")
-        self._jobs, theirs = context.Pipe()
+        self.jobs, theirs = context.Pipe()
         sessions = memory.sessions
         environment = dict(sessions.environment)
         arguments = (theirs, str(sessions.settings.store), environment)
@@ -86,6 +89,11 @@ class _Worker:
             None
         )
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether it has a batch whose outcome was not taken."""
+        return self._given is not None
+
     def start(
         self, memory: Memory, group: Sequence[UnstoredConversation]
     ) -> bool:
@@ -93,7 +101,7 @@ class _Worker:
         conversations = [one.conversation for one in group]
         job = _Job(memory.scope, conversations, memory.sessions.clock())
         try:
-            self._jobs.send(job)
+            self.jobs.send(job)
         except OSError:
             return False
         self._given = (memory, group)
@@ -106,14 +114,14 @@ class _Worker:
         given = self._given
         self._given = None
         try:
-            outcome: Ingested | None = self._jobs.recv()
+            outcome: Ingested | None = self.jobs.recv()
         except (EOFError, OSError):
             outcome = None
         yield Settled(*given, outcome)
 
     def close(self) -> None:
         """Wait until the process has stored its batch and written its costs."""
-        self._jobs.close()
+        self.jobs.close()
         self._process.join()
 
 
@@ -139,10 +147,13 @@ class WorkerPool:
                 one.conversation.conversation_id,
             )
             parts[slot_of(name) % len(parts)].append(one)
-        for worker, part in zip(self._workers, parts, strict=True):
-            yield from worker.finish()
-            if part and not worker.start(memory, part):
-                yield Settled(memory, part, None)
+        waiting = dict(zip(self._workers, parts, strict=True))
+        while waiting:
+            for worker in _find_done(waiting):
+                part = waiting.pop(worker)
+                yield from worker.finish()
+                if part and not worker.start(memory, part):
+                    yield Settled(memory, part, None)
 
     def finish(self) -> Iterator[Settled]:
         """Wait for all workers; yield the parts that they have settled."""
@@ -153,6 +164,16 @@ class WorkerPool:
         """Wait until each process has stored its part and written its costs."""
         for worker in self._workers:
             worker.close()
+
+
+def _find_done(workers: Iterable[_Worker]) -> list[_Worker]:
+    """Return the workers that wait for a batch; wait until there is one."""
+    every = list(workers)
+    idle = [worker for worker in every if not worker.is_busy]
+    if idle:
+        return idle
+    ready = wait([worker.jobs for worker in every])
+    return [worker for worker in every if worker.jobs in ready]
 
 
 def _serve(

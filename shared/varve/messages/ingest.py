@@ -9,7 +9,7 @@ from varve.domain.identity import digest
 from varve.messages.erasure import ErasedMessage, Reread, reread_from_json
 from varve.messages.wire import group_of, malformed, read_body, send_body
 from varve.ports.objects import Objects
-from varve.ports.queues import Delivery, Queue
+from varve.ports.queues import Delivery, LocalQueue, Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,15 @@ def send_ingest(
     Raises Retryable.
     """
     conversation = message.conversation
+    group = group_of(
+        str(conversation.workspace_id),
+        str(conversation.agent_id),
+        conversation.conversation_id,
+    )
+    if isinstance(queue, LocalQueue):
+        size = sum(len(one.text) for one in conversation.messages)
+        queue.hand_over(message, group=group, size=size)
+        return
     context = [
         m.model_dump(mode="json", by_alias=True, exclude_unset=True)
         for m in message.context
@@ -55,11 +64,6 @@ def send_ingest(
         "receivedAt": iso(message.received_at),
         "correlationId": message.correlation_id,
     }
-    group = group_of(
-        str(conversation.workspace_id),
-        str(conversation.agent_id),
-        conversation.conversation_id,
-    )
     send_body(body, group, conversation.scope, queue, objects, content=content)
 
 
@@ -67,6 +71,8 @@ def read_ingest(
     delivery: Delivery, *, objects: Objects
 ) -> IngestMessage | Reread | ErasedMessage:
     """Decode a delivery of the ingest queue. Raises Rejected: not valid; Retryable."""
+    if isinstance(delivery.message, IngestMessage):
+        return delivery.message
     body = read_body(delivery, objects, {"ingest", "reread", "erased"})
     if body["type"] == "erased":
         return ErasedMessage()

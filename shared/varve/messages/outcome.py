@@ -127,6 +127,8 @@ def is_outcome_delivery(delivery: Delivery) -> bool:
 
     Raises Rejected: the body is not JSON.
     """
+    if delivery.message is not None:
+        return False  # outcomes are always encoded
     body = load(delivery.body)
     return isinstance(body, dict) and body.get("type") == "outcome"
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import cast
 
 from varve.domain import profile, triple
 from varve.domain.calendar import Period
@@ -36,15 +37,18 @@ from varve.messages.notes import IndexNote, index_from_json
 from varve.messages.wire import (
     MAX_BODY_BYTES,
     Body,
+    group_of,
     malformed,
     read_body,
     send_write,
 )
 from varve.ports.objects import Objects
-from varve.ports.queues import Delivery, Queue
+from varve.ports.queues import Delivery, LocalQueue, Queue
 
 FIELDS_BYTES = 900
 """About what the names, ids and times of a record take in a message."""
+STATEMENT_BYTES = 400
+"""About what an operation or a profile entry takes in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,10 @@ def send_records(
     message: WriteRecords, *, queue: Queue, objects: Objects
 ) -> None:
     """Send records to the write queue, in the store's group. Raises Retryable."""
+    if isinstance(queue, LocalQueue):
+        size = sum(map(_estimate_bytes, message.records))
+        _hand_over(message, message.grain, size, queue)
+        return
     fields = {
         "grain": str(message.grain),
         "model": message.model,
@@ -129,6 +137,18 @@ def send_records(
     if message.ready:
         fields["ready"] = list(message.ready)
     send_write("records", message.scope, message.grain, fields, queue, objects)
+
+
+def _hand_over(
+    message: WriteRecords | WriteTriples | WriteProfile,
+    store: str,
+    size: int,
+    queue: LocalQueue,
+) -> None:
+    """Give a message to the writer of this process, in the store's group."""
+    scope = message.scope
+    group = group_of(scope.workspace, scope.agent, store)
+    queue.hand_over(message, group=group, size=size)
 
 
 def send_expiry(
@@ -156,6 +176,10 @@ def send_triples(
     message: WriteTriples, *, queue: Queue, objects: Objects
 ) -> None:
     """Send operations to the write queue, in the graph's group. Raises Retryable."""
+    if isinstance(queue, LocalQueue):
+        size = STATEMENT_BYTES * len(message.operations)
+        _hand_over(message, "graph", size, queue)
+        return
     operations = list(map(triple.operation_as_json, message.operations))
     fields = {
         "operations": operations,
@@ -168,6 +192,10 @@ def send_profile(
     message: WriteProfile, *, queue: Queue, objects: Objects
 ) -> None:
     """Send statements to the write queue, in the profiles' group. Raises Retryable."""
+    if isinstance(queue, LocalQueue):
+        size = STATEMENT_BYTES * len(message.entries)
+        _hand_over(message, "profile", size, queue)
+        return
     entries = list(map(profile.entry_as_json, message.entries))
     fields = {
         "userId": message.user_id,
@@ -179,6 +207,8 @@ def send_profile(
 
 def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
     """Decode a delivery of the write queue. Raises Rejected: not valid; Retryable."""
+    if delivery.message is not None:
+        return cast(WriteMessage, delivery.message)
     body = read_body(delivery, objects, _WRITE_TYPES)
     if body["type"] == "erased":
         return ErasedMessage()

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 QUEUES = ("ingest", "write", "summary")
 """The queues of a deployment, by the names that operators use."""
@@ -16,17 +16,30 @@ class Queue(Protocol):
         """Send a message; it is durable when this returns. Raises Retryable: not sent."""
 
 
+@runtime_checkable
+class LocalQueue(Queue, Protocol):
+    """A queue whose reader is this process: a message need not be encoded for it."""
+
+    def hand_over(self, message: Any, *, group: str, size: int) -> None:
+        """Take a message as it is; `size` is about how many characters it would take.
+
+        Raises what the reader raises.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """One message as a FIFO queue delivers it.
 
     `last_chance` is True if the queue dead-letters the message after one more failure.
+    `message` is the message itself where it never left this process; then there is no body.
     """
 
     id: str
     body: str
     group: str
     last_chance: bool = False
+    message: Any = None
 
 
 class DeadLetters(Protocol):

@@ -63,7 +63,11 @@ def _batches(
 def _split_long(spoken: Sequence[Utterance]) -> Iterator[Utterance]:
     """Yield the utterances; one larger than a batch in several pieces."""
     for utterance in spoken:
-        for piece in passages(utterance.text, 4 * MAX_BATCH_TOKENS):
+        pieces = [*passages(utterance.text, 4 * MAX_BATCH_TOKENS)]
+        if pieces == [utterance.text]:
+            yield utterance
+            continue
+        for piece in pieces:
             yield replace(utterance, text=piece)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -108,8 +109,12 @@ def _encode_lines(lines: Iterable[Mapping[str, Any]]) -> bytes:
     ).encode()
 
 
+@lru_cache(maxsize=1024)
 def working_day(at: datetime, zone: ZoneInfo) -> str:
-    """Return the label of the working period that holds the instant."""
+    """Return the label of the working period that holds the instant.
+
+    A message's timeline object, turn and facts each ask for it.
+    """
     return Period.of(at, Grain.WORKING, zone).label
 
 

@@ -40,7 +40,6 @@ def write(
                 pending, session, dead_letters, outcome
             )
             outcome.returned += returned
-    session.records.finish()
     return outcome
 
 
@@ -51,17 +50,12 @@ def write_now(session: WriterSession, deliveries: Sequence[Delivery]) -> None:
     The writer holds the lock of the group's store, and repeats what lost a race against
     another process. Raises Rejected, Misconfigured, Retryable.
     """
-    try:
-        for group in group_deliveries(deliveries):
-            messages = [
-                read_write(one, objects=session.objects) for one in group
-            ]
-            with session.locks.hold("write", [group[0].group]):
-                until_uncontended(
-                    partial(apply_messages, messages, session, WriteOutcome())
-                )
-    finally:
-        session.records.finish()
+    for group in group_deliveries(deliveries):
+        messages = [read_write(one, objects=session.objects) for one in group]
+        with session.locks.hold("write", [group[0].group]):
+            until_uncontended(
+                partial(apply_messages, messages, session, WriteOutcome())
+            )
 
 
 class DirectWrites:
@@ -79,10 +73,19 @@ class DirectWrites:
 
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
         """Hold the message until the next flush. Raises what `flush` raises."""
-        self._sent.append(
-            Delivery(id=deduplication_id, body=body, group=group)
+        self._hold(
+            Delivery(id=deduplication_id, body=body, group=group), len(body)
         )
-        self._size += len(body)
+
+    def hand_over(
+        self, message: WriteMessage, *, group: str, size: int
+    ) -> None:
+        """Hold the message as it is. Raises what `flush` raises."""
+        self._hold(Delivery("", "", group, message=message), size)
+
+    def _hold(self, delivery: Delivery, size: int) -> None:
+        self._sent.append(delivery)
+        self._size += size
         if self._size >= MAX_WAITING_CHARACTERS:
             self.flush()
 

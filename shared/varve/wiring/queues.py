@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from varve.domain.errors import Misconfigured
 from varve.ports.locks import Locks
@@ -36,6 +36,16 @@ class WaitingQueue:
         self._waiting.append(
             Delivery(id=deduplication_id, body=body, group=group)
         )
+
+    def hand_over(
+        self,
+        message: Any,
+        *,
+        group: str,
+        size: int,  # noqa: ARG002 - waiting messages are bounded by their sender
+    ) -> None:
+        """Keep the message as it is."""
+        self._waiting.append(Delivery("", "", group, message=message))
 
     def take(self) -> list[Delivery]:
         """Remove and return the messages, in the order they were sent."""

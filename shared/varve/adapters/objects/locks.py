@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -9,7 +10,7 @@ from filelock import FileLock
 
 from varve.adapters.disk_errors import disk_error
 from varve.domain.errors import Retryable
-from varve.ports.locks import slot_of
+from varve.ports.locks import SLOTS, slot_of
 
 POLL_SECONDS = 0.01
 """How often a process asks for a lock file that another process holds."""
@@ -57,15 +58,23 @@ class DirectoryLocks(ProcessLocks):
         super()._acquire(
             share, held
         )  # so that threads do not poll for each other
-        path = self._folder / share
+        path = f"{self._folder}/{share}"
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            held.enter_context(FileLock(path, poll_interval=POLL_SECONDS))
+            held.enter_context(_lock_file(path))
         except OSError as error:
             fault = disk_error(f"store {self._store} cannot be written", error)
             raise fault or Retryable(
                 f"lock {path}: {error.strerror}"
             ) from error
+
+
+@lru_cache(SLOTS)
+def _lock_file(path: str) -> FileLock:
+    """Return the lock file at the path; its thread holds the process's lock of that name.
+
+    The folder is made with it.
+    """
+    return FileLock(path, poll_interval=POLL_SECONDS, thread_local=False)
 
 
 def _lock_name(area: str, name: str) -> str:

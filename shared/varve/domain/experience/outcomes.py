@@ -83,7 +83,9 @@ def read_cues(said: Sequence[tuple[str, str]]) -> Verdict:
     """
     for role, text in reversed(said):
         failed = _find_failure(role, text)
-        worked = _find_success(role, text)
+        # The words of a failure tell of no success.
+        rest = text if failed is None else _FAILED.sub(" ", text)
+        worked = _find_success(role, rest)
         if failed and worked:
             return Verdict(Outcome.PARTIAL, "cue", f"{worked} / {failed}")
         if failed is not None:
@@ -102,11 +104,10 @@ def _find_failure(role: str, text: str) -> str | None:
 
 
 def _find_success(role: str, text: str) -> str | None:
-    """Return the words that say something worked, apart from words that say it failed."""
+    """Return the words that say something worked."""
     if role not in {"user", "tool", "assistant"}:
         return None
-    rest = _FAILED.sub(" ", text)
-    found = _WORKED.search(rest)
+    found = _WORKED.search(text)
     return found[0].strip() if found else None
 
 

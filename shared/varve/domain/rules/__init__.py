@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from importlib import import_module
 from itertools import product
+from operator import itemgetter
 
 from varve.domain.calendar import start_of_day
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
@@ -37,6 +38,8 @@ def _load_readers() -> tuple[Reader, ...]:
 
 
 LANGUAGE_READERS = _load_readers()
+CLEAR_WORDS = 3
+"""A sentence with so many common words of one language and none of another is not in that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +105,7 @@ def _read_sentence(
     sentence: Sentence, who: str, said: date, earlier: list[StatedClause]
 ) -> list[StatedClause]:
     """Return what the sentence states in the first language that reads it, the likeliest first."""
-    likeliest_first = sorted(
-        LANGUAGE_READERS,
-        key=lambda reader: reader.familiarity(sentence),
-        reverse=True,
-    )
-    for reader in likeliest_first:
+    for reader in _likely_readers(sentence):
         found = read_correction(reader, sentence, who, earlier)
         if not found:
             found = read_reference(reader, sentence, who, said, earlier)
@@ -116,6 +114,16 @@ def _read_sentence(
         if found:
             return found
     return []
+
+
+def _likely_readers(sentence: Sentence) -> list[Reader]:
+    """Return the readers, the likeliest first, without those of a clearly other language."""
+    familiar = [
+        (reader.familiarity(sentence), reader) for reader in LANGUAGE_READERS
+    ]
+    familiar.sort(key=itemgetter(0), reverse=True)
+    is_clear = familiar[0][0] >= CLEAR_WORDS
+    return [reader for words, reader in familiar if words or not is_clear]
 
 
 def _fact(statement: StatedClause, utterance: Utterance, batch: Batch) -> Fact:

@@ -44,6 +44,7 @@ class StatedClause:
     since: Span | None = None
 
 
+_DIGIT = re.compile(r"\d")
 _CODES = ("code", "number", "any_code")
 
 
@@ -97,8 +98,9 @@ class Reader:
         """Yield names and numbers that a sentence takes for granted, even one that asks."""
         if self.language.unreal.search(text):
             return
+        has_digit = _DIGIT.search(text) is not None
         for rule in self.language.rules:
-            if not rule.anywhere:
+            if not rule.anywhere or (rule.has_number and not has_digit):
                 continue
             for found in rule.pattern.finditer(text):
                 statement = self._apply_rule(rule, found, text, who, said)

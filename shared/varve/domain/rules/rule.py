@@ -34,7 +34,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A compiled row of a language's table. `anywhere`: it may begin within its clause."""
+    """A compiled row of a language's table. `anywhere`: it may begin within its clause.
+
+    `has_number`: it matches no text without a digit.
+    """
 
     pattern: re.Pattern[str]
     fact: str
@@ -43,6 +46,7 @@ class Rule:
     confidence: float
     lean: Lean
     anywhere: bool
+    has_number: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +138,11 @@ def compile_row(row: Row, slots: Mapping[str, Slot]) -> Rule:
         confidence=row.confidence,
         lean=row.lean,
         anywhere=row.anywhere,
+        has_number=_NUMBERED.search(row.words) is not None,
     )
 
 
+_NUMBERED = re.compile(r"\{(?:any_)?code\}|\{number\}")
 _NAMELESS = ("end", "labels")
 _SLOT = re.compile(r"\{([a-z_]+?)(\d?)\}")
 
