@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tests.support.deployment import Deployment
@@ -35,3 +38,73 @@ def test_what_a_connected_program_says_goes_through_the_queues_and_is_found(
         assert report.target == "c-1"
         assert [one.conversation_id for one in episodes] == ["c-1"]
         assert not any("s3" in action for action, _ in api.seen)
+
+
+def test_a_conversation_over_lambdas_limit_is_stored_as_an_open_memory_stores_it(
+    rehearsal: Deployment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    functions = {
+        name: pool.invoke for name, pool in rehearsal.functions.items()
+    }
+    given = tell_at_length()
+    with StackApi("varve", functions) as api:
+        for name, value in api.environment.items():
+            monkeypatch.setenv(name, value)
+        memory = Memory.connect("varve", workspace="far", agent="long")
+        told = memory.ingest(given)
+        rehearsal.run()
+        found = memory.search("Where is the flat?", user_id="dana").to_dict()
+        calls = [name for action, name in api.seen if "Ingest" in name]
+        again = memory.ingest(given)
+        rehearsal.run()
+        assert (
+            memory.search("Where is the flat?", user_id="dana").to_dict()[
+                "searched"
+            ]["records"]
+            == found["searched"]["records"]
+        )
+    assert len(calls) == 3
+    assert told.accepted == again.accepted
+    assert told.accepted.messages == len(given["messages"])
+    here = Memory.open(tmp_path, workspace="far", agent="long", environment={})
+    here.ingest(given)
+    expected = here.search("Where is the flat?", user_id="dana").to_dict()
+    assert [one["content"] for one in found["results"]]
+    assert list_stored(found) == list_stored(expected)
+
+
+def tell_at_length() -> dict[str, Any]:
+    """Return a conversation of over 6 MB, most of it what a tool printed."""
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "name": "Dana", "content": "I rented a flat."}
+    ]
+    messages += [
+        {"role": "tool", "content": f"{n} " + "x" * 900_000} for n in range(3)
+    ]
+    messages += [
+        {"role": "user", "name": "Dana", "content": "It is in Graça."},
+        {"role": "tool", "content": "x" * 900_000},
+        {"role": "assistant", "content": "The flat in Graça is noted."},
+    ]
+    messages += [
+        {"role": "tool", "content": f"last {n} " + "x" * 900_000}
+        for n in range(3)
+    ]
+    messages.append(
+        {"role": "assistant", "content": "Graça is a hill of Lisbon."}
+    )
+    return {
+        "conversationId": "c-long",
+        "userId": "dana",
+        "startedAt": "2026-03-02T09:00:00Z",
+        "messages": messages,
+    }
+
+
+def list_stored(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return what a stored record says, whose it is, and when, by id."""
+    names = ("id", "content", "userId", "eventTime", "sourceIds")
+    rows = [
+        tuple(str(one[name]) for name in names) for one in answer["results"]
+    ]
+    return sorted(rows)

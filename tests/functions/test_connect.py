@@ -8,6 +8,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,8 +19,11 @@ from tests.support.runtime_api import FunctionError
 from tests.support.stack_api import StackApi
 from varve import AsyncMemory, Memory, Misconfigured, Rejected, Retryable
 from varve.api.connected import ConnectedMemory
-from varve.domain.conversation import MAX_MESSAGE_BYTES
+from varve.api.ingest_calls import CALL_BYTES, MOST_CALL_BYTES
+from varve.domain.allowance import FilterLimit, PartlyFiltered
+from varve.domain.conversation import MAX_MESSAGE_BYTES, parse_conversation
 from varve.integrations.turns import TurnMemory
+from varve.usecases.ingest import IngestOutcome, read_event
 
 CONTEXT: Any = SimpleNamespace(
     function_name="f",
@@ -221,9 +225,90 @@ def test_many_conversations_go_in_calls_that_lambda_takes(
     first = events[0][0]
     assert (first["workspaceId"], first["agentId"]) == ("acme", "support")
     assert first["messages"][0]["id"]
-    whole = say("c-9", *[long] * 6)
-    with pytest.raises(Rejected, match="bytes"):
-        again.ingest(whole)
+
+
+def connect_recorder(api: StackApi, events: list[Any]) -> Memory:
+    """Return a memory over an IngestFunction that validates and notes its events."""
+
+    def accept(event: Any) -> Any:
+        given = read_event(event, datetime.now(UTC))
+        events.append(given)
+        partly = [
+            PartlyFiltered(one.conversation_id, 0, FilterLimit.TIME)
+            for one in given
+        ]
+        messages = sum(len(one.messages) for one in given)
+        return IngestOutcome(
+            len(given), messages, partly_filtered=tuple(partly)
+        ).to_dict()
+
+    api.outputs["IngestFunctionName"] = "ingest"
+    api.functions["ingest"] = accept
+    return Memory.connect("varve", workspace="acme", agent="support")
+
+
+def test_a_long_conversation_goes_in_parts_that_repeat_their_context(
+    memory: Memory, api: StackApi
+) -> None:
+    events: list[Any] = []
+    texts = [f"{n} " + "x" * 200_000 for n in range(45)]
+    given = parse_conversation(say("c-9", *texts))
+    outcome = connect_recorder(api, events).ingest(given).accepted
+    parts = [one for (one,) in events]
+    ids = [[one.id for one in part.messages] for part in parts]
+    assert len(parts) == 3
+    assert ids[0][-4:] == ids[1][:4]
+    assert ids[1][-4:] == ids[2][:4]
+    assert [*ids[0], *ids[1][4:], *ids[2][4:]] == [
+        one.id for one in given.messages
+    ]
+    assert (outcome.conversations, outcome.messages) == (1, 45)
+    assert {part.user_id for part in parts} == {"c-9"}
+    # That of a repeated message was told with the first part.
+    assert [one.message for one in outcome.partly_filtered] == [0]
+
+
+def test_what_a_function_refuses_in_a_later_part_has_its_place_in_the_whole(
+    memory: Memory, api: StackApi
+) -> None:
+    again = connect_recorder(api, [])
+    accept = api.functions["ingest"]
+
+    def refuse(event: Any) -> Any:
+        if "42 " in event["conversations"][0]["messages"][-1]["content"]:
+            error = {"field": "messages[4].content", "reason": "is blocked"}
+            return {"error": error}
+        return accept(event)
+
+    api.functions["ingest"] = refuse
+    texts = [f"{n} " + "x" * 200_000 for n in range(43)]
+    with pytest.raises(Rejected, match="is blocked") as refused:
+        again.ingest(say("c-9", *texts))
+    assert refused.value.field == "messages[34].content"
+
+
+def test_a_message_that_no_call_takes_is_refused_before_any_is_sent(
+    memory: Memory, api: StackApi
+) -> None:
+    events: list[Any] = []
+    again = connect_recorder(api, events)
+    large = say("c-9", "small", "also small")
+    large["messages"][1]["attachment"] = "x" * MOST_CALL_BYTES
+    with pytest.raises(Rejected, match="bytes as JSON") as refused:
+        again.ingest([say("c-8", WORDS), large])
+    assert refused.value.field == "[1].messages[1]"
+    assert events == []
+
+
+def test_a_message_larger_than_a_call_should_be_travels_alone(
+    memory: Memory, api: StackApi
+) -> None:
+    events: list[Any] = []
+    long = say("c-9", "one", "two", "three")
+    long["messages"][1]["attachment"] = "x" * (CALL_BYTES + 1_000_000)
+    connect_recorder(api, events).ingest(long)
+    texts = [[one.text for one in part.messages] for (part,) in events]
+    assert texts == [["one"], ["two"], ["three"]]
 
 
 def test_the_callers_policy_allows_what_it_calls_and_nothing_else(

@@ -1,10 +1,10 @@
 """One agent's memory behind the functions of a deployed stack."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from varve.api.ingest_calls import IngestCall, plan_calls
 from varve.api.ingested import Ingested
 from varve.api.memory import Memory
 from varve.domain.calendar import aware, iso
@@ -32,8 +32,6 @@ from varve.wiring.sessions import Sessions
 if TYPE_CHECKING:
     from varve.adapters.stack_functions import StackFunctions
 
-BATCH_BYTES = 4_000_000
-"""Conversations of one call; Lambda takes 6 MB."""
 Json = dict[str, Any]
 
 
@@ -75,21 +73,27 @@ class ConnectedMemory(Memory):
     ) -> Ingested:
         """Send conversations to IngestFunction; all are validated before any is sent.
 
-        When this returns they are on the queue, and found some seconds later.
-        Raises Rejected: names the field, or one conversation is over 6 MB; Retryable,
-        Misconfigured: sending all again adds the rest.
+        When this returns they are on the queue, and found some seconds later. One over
+        4 MB goes in several calls. Raises Rejected: names the field, or a message that is
+        too large for a call, or one that the workspace blocks, and then earlier calls are
+        accepted; Retryable, Misconfigured: sending all again adds the rest.
         """
         _refuse_now(now)
         conversations = parse_conversations(conversation, self.scope)
         messages = sum(len(one.messages) for one in conversations)
         step = StepCounter("messages", messages, progress)
         outcomes = []
-        for batch in _make_batches(conversations):
-            event = {"conversations": batch}
-            answer = self._functions.invoke("IngestFunction", event)
-            outcomes.append(IngestOutcome.from_dict(answer))
+        for call in plan_calls(conversations):
+            outcomes.append(self._send(call))
             step.add(outcomes[-1].messages)
         return Ingested(IngestOutcome.total(outcomes), None)
+
+    def _send(self, call: IngestCall) -> IngestOutcome:
+        try:
+            answer = self._functions.invoke("IngestFunction", call.event)
+        except Rejected as error:
+            raise call.tell(error) from error
+        return call.read(answer)
 
     def remember(
         self,
@@ -265,22 +269,3 @@ def _refuse_now(now: datetime | None) -> None:
         raise Rejected(
             "now", "the stack's functions have a clock of their own"
         )
-
-
-def _make_batches(
-    conversations: Sequence[Conversation],
-) -> Iterator[list[Json]]:
-    """Yield the conversations' JSON in lists that one call takes."""
-    batch: list[Json] = []
-    size = 0
-    for conversation in conversations:
-        value = conversation.as_json()
-        added = len(json.dumps(value, ensure_ascii=False).encode())
-        if batch and size + added > BATCH_BYTES:
-            yield batch
-            batch = []
-            size = 0
-        batch.append(value)
-        size += added
-    if batch:
-        yield batch
