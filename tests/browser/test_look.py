@@ -130,6 +130,8 @@ def pages(memory: Memory) -> list[str]:
         "/experience",
         f"/episode/{episode}",
         f"/lesson/{lesson}",
+        "/notes",
+        "/note/kestrel.md/u-marco",
         "/health",
         "/costs",
         "/costs/2026-03",

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 from varve import Memory, Rejected, Retryable
 from varve.cli.main import main
 from varve.domain import publishing
-from varve.domain.analytics import TABLES
+from varve.domain.analytics import SCHEMA_VERSION, TABLES
 from varve.domain.graph import QueryLimits
 from varve.domain.publishing import SCHEMA_KEY, manifest_key
 from varve.ports.analytics import TableStage
@@ -62,6 +63,8 @@ def memory(root: Path) -> Memory:
     memory = open_memory(root)
     tell(memory, "c-1", "I live in Lisbon.", MARCH)
     tell(memory, "c-2", "I like green tea.", APRIL, "u-2")
+    memory.notes.put("tea.md", "Sencha.", user_id="u-2")
+    memory.notes.put("tea.md", "Gyokuro.", overwrite=True, user_id="u-2")
     return memory
 
 
@@ -98,7 +101,7 @@ def test_a_partition_is_a_folder_of_workspace_agent_type_and_month(
     assert len(folders) == len(files)  # compacted: one file a partition
 
 
-@pytest.mark.parametrize("table", ["turns", "facts", "triples"])
+@pytest.mark.parametrize("table", ["turns", "facts", "triples", "notes"])
 def test_an_engine_reads_the_rows_that_sql_reads(
     memory: Memory, target: Path, table: str
 ) -> None:
@@ -108,6 +111,9 @@ def test_an_engine_reads_the_rows_that_sql_reads(
         f"select {names} from {table} order by id", limits=LIMITS
     )
     published = read_rows(target, table)
+    if table == "notes":  # a note's versions share its id
+        rows.sort(key=itemgetter("version"))
+        published.sort(key=itemgetter("version"))
     assert rows
     for row, read in zip(rows, published, strict=True):
         assert read.pop("type") == table
@@ -124,10 +130,11 @@ def test_the_schema_has_a_version_and_every_column(
 ) -> None:
     memory.publish(target)
     schema = json.loads((target / SCHEMA_KEY).read_text())
-    assert schema["schemaVersion"] == 1
+    assert schema["schemaVersion"] == SCHEMA_VERSION
+    version = str(SCHEMA_VERSION).encode()
     for path in target.rglob("*.parquet"):
         stored = pq.read_schema(path)
-        assert stored.metadata[b"varve.schema_version"] == b"1"
+        assert stored.metadata[b"varve.schema_version"] == version
         table = next(part for part in path.parts if part.startswith("type="))
         columns = schema["tables"][table.removeprefix("type=")]["columns"]
         assert [column["name"] for column in columns] == stored.names
@@ -166,7 +173,7 @@ def test_a_new_version_of_the_schema_writes_all_again(
     memory: Memory, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.publish(target)
-    monkeypatch.setattr(publishing, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(publishing, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
     report = memory.publish(target)
     assert report["agents"]["published"] == 1
 
@@ -357,9 +364,9 @@ def test_the_command_tells_what_it_did(
     assert main(["publish", str(target), *place]) == 0
     count = len(list_files(target))
     rows = sum(
-        map(len, (read_rows(target, name) for name in ("turns", "facts")))
+        len(read_rows(target, name))
+        for name in ("turns", "facts", "triples", "notes")
     )
-    rows += len(read_rows(target, "triples"))
     assert capsys.readouterr().out.splitlines() == [
         f"{target}: {rows} rows in {count} files of 1 agent",
         f"files written: {count}; dropped: 0",

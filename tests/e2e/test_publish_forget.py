@@ -86,6 +86,26 @@ def test_forget_writes_the_published_files_again_and_proves_it(
     assert (proof["proved"], proof["notRead"], proof["hits"]) == (True, [], 0)
 
 
+@pytest.mark.parametrize("selector", ["user", "id"])
+def test_forget_takes_every_version_of_a_note_from_what_is_published(
+    memory: Memory, target: Path, selector: str
+) -> None:
+    memory.notes.put("tea.md", "Dana drinks gyokuro.", user_id="u-7")
+    note = memory.notes.put(
+        "tea.md", "Dana drinks sencha.", overwrite=True, user_id="u-7"
+    )
+    memory.notes.put("tea.md", "Marco drinks oolong.", user_id="u-8")
+    memory.publish(target)
+    place = open_place(memory, target)
+    assert finds(place, "gyokuro")
+    given = {"user": "u-7"} if selector == "user" else {"ids": [note.id]}
+    receipt = memory.forget(**given, verify=True)
+    assert receipt["verification"]["proved"] is True
+    assert finds(place, "gyokuro") == []
+    assert finds(place, "sencha") == []
+    assert finds(place, "oolong")
+
+
 def test_the_proof_finds_words_that_are_left_in_a_published_file(
     memory: Memory, target: Path
 ) -> None:

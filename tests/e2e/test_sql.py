@@ -142,6 +142,23 @@ def test_what_has_ended_or_was_corrected_is_not_current(
         assert row["current"] == (row["invalid_at"] is None)
 
 
+def test_notes_have_a_row_for_each_version(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "m", now=MORNING, environment={})
+    memory.notes.put("tea.md", "Sencha.", user_id="u-1")
+    memory.notes.put("tea.md", "Gyokuro.", overwrite=True, user_id="u-1")
+    memory.notes.put("plan.md", "Buy tea.")
+    rows = memory.sql(
+        "select path, user_id, content, version, current from notes"
+        " order by path, version",
+        limits=LIMITS,
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("plan.md", None, "Buy tea.", 1, True),
+        ("tea.md", "u-1", "Sencha.", 1, False),
+        ("tea.md", "u-1", "Gyokuro.", 2, True),
+    ]
+
+
 def test_only_the_tables_that_a_query_names_are_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

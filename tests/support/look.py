@@ -81,6 +81,11 @@ def open_told(store: Path) -> Memory:
     memory = open_empty(store)
     memory.ingest([conversation(n, *line) for n, line in enumerate(SAID)])
     memory.record_outcome("c-1", "SUCCESS", decision="Booked the movers.")
+    memory.notes.put("projects/lisbon.md", "Dana rents a flat in Graça.")
+    put = memory.notes.put("kestrel.md", "Ask for HR.", user_id="u-marco")
+    memory.notes.put(
+        put.path, "Ask for Ana.", version=put.version, user_id="u-marco"
+    )
     memory.set_profile("location", "Porto", user_id="u-dana")
     memory.summarize()
     return memory

@@ -18,6 +18,7 @@ from varve.adapters.lance_cache.records import LanceRecords
 from varve.adapters.objects.store import local_objects
 from varve.domain.calendar import Grain, iso
 from varve.domain.identity import Scope
+from varve.domain.notes import encode_note, next_version, note_key
 from varve.domain.record import EmbeddedRecord, MemoryType
 from varve.usecases.timeline import write_lines
 
@@ -106,6 +107,9 @@ def fill(root: Path) -> None:
         }
         line = {"position": 0, "at": iso(START), "message": message}
         write_lines([line], SCOPE, BUSY, f"c-{number}", objects=objects)
+        note = next_version(None, "Word.", START, f"{number}.md", None)
+        key = note_key(SCOPE, note.path, None)
+        objects.put(key, encode_note(note))
 
 
 def make_record(number: int) -> Any:
@@ -138,6 +142,7 @@ def make_record(number: int) -> Any:
         ("user", "u-7"),
         ("entities",),
         ("experience",),
+        ("notes",),
         ("health",),
         ("costs",),
     ],

@@ -276,6 +276,8 @@ def test_every_page_shows_its_scope_and_a_command(memory: Memory) -> None:
         ("entity", "dana"),
         ("user", "u-dana"),
         ("experience",),
+        ("notes",),
+        ("note", "projects/lisbon.md"),
         ("health",),
         ("costs",),
     )
@@ -300,6 +302,8 @@ def test_every_page_shows_its_scope_and_a_command(memory: Memory) -> None:
         ("user", "u-9"),
         ("episode", "episode-9"),
         ("lesson", "lesson-9"),
+        ("note", "none.md"),
+        ("note", ""),
     ],
 )
 def test_what_is_not_there_is_explained(
@@ -317,12 +321,14 @@ def test_an_empty_memory_shows_three_commands_that_fill_it(
     page = shown(memory, "timeline")
     assert page.count("<code data-copy>") == 3
     for name in sorted(
-        PAGES.keys() & {"search", "entities", "users", "experience"}
+        PAGES.keys() & {"search", "entities", "users", "experience", "notes"}
     ):
         shown(memory, name)
     shown(memory, "health")
 
 
+HARM = "<i>harm</i>/<img src=x onerror=alert(1)>"
+"""A note's path."""
 HOSTILE = (
     "<script>alert(1)</script>",
     "'\"><img src=x onerror=alert(1)>",
@@ -355,6 +361,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Memory:
             }
         )
         memory.set_profile("likes", name, user_id=user)
+        for version in (text, f"{text} again"):
+            memory.notes.put(HARM, version, overwrite=True, user_id=user)
         with memory.graph as graph:
             graph.insert_facts(
                 [
@@ -377,6 +385,7 @@ def test_hostile_words_in_every_field_stay_text(hostile: Memory) -> None:
         shown(hostile, "entities"),
         shown(hostile, "users"),
         shown(hostile, "experience"),
+        shown(hostile, "notes"),
         shown(hostile, "health"),
         shown(hostile, "costs"),
     ]
@@ -388,8 +397,10 @@ def test_hostile_words_in_every_field_stay_text(hostile: Memory) -> None:
             shown(hostile, "search", q=text, user=f"u-<u>{number}'\"")
         )
         pages.append(shown(hostile, "entity", text))
+        pages.append(shown(hostile, "note", HARM, f"u-<u>{number}'\""))
         pages.append(shown(hostile, "user", f"u-<u>{number}'\""))
-    for record in hostile.search(max_results=20).results:
+    told = hostile.search(max_results=20, memory_types=["fact", "turn"])
+    for record in told.results:
         pages.append(shown(hostile, "record", record.id))
     for page in pages:
         assert "<script>alert" not in page
@@ -435,3 +446,35 @@ def times_of(memory: Memory) -> dict[Path, int]:
 
 def test_the_footer_tells_the_memory_s_own_time(memory: Memory) -> None:
     assert f"{NOW.day} Apr 2026, 10:00" in words(shown(memory, "help"))
+
+
+def test_notes_are_listed_with_their_owners(memory: Memory) -> None:
+    page = shown(memory, "notes")
+    assert "2 notes" in words(page)
+    assert "/note/kestrel.md/u-marco" in links(page)
+    assert "/note/projects%2Flisbon.md" in links(page)
+    below = words(shown(memory, "notes", q="projects/"))
+    assert "projects/lisbon.md" in below
+    assert "kestrel.md" not in below
+
+
+def test_a_user_limits_the_notes_to_those_of_the_user(memory: Memory) -> None:
+    page = shown(memory, "notes", user="u-marco")
+    assert "kestrel.md" in words(page)
+    assert "projects/lisbon.md" not in words(page)
+    assert "No note lies there" in words(shown(memory, "notes", user="u-dana"))
+    assert "/notes?user=u-marco" in links(shown(memory, "user", "u-marco"))
+
+
+def test_a_note_has_a_page_with_its_versions(memory: Memory) -> None:
+    page = words(shown(memory, "note", "kestrel.md", "u-marco"))
+    assert "version 2" in page
+    assert page.index("Ask for Ana.") < page.index("Ask for HR.")
+    assert "varve note show kestrel.md --user u-marco --versions" in page
+    assert page_of(memory, "note", "kestrel.md").status == 404
+    assert page_of(memory, "note", "../kestrel.md").status == 404
+
+
+def test_a_search_leads_to_the_page_of_a_note(memory: Memory) -> None:
+    page = shown(memory, "search", q="Who rents a flat in Graça?")
+    assert "/note/projects%2Flisbon.md" in links(page)

@@ -9,8 +9,10 @@ from varve.api.administration import Administration
 from varve.api.memory import Memory
 from varve.domain.calendar import Period
 from varve.domain.costs import Costs
+from varve.domain.errors import Rejected
 from varve.domain.graph import Mentions
 from varve.domain.identity import Scope
+from varve.domain.notes import Note
 from varve.domain.prices import Prices, prices_with
 from varve.domain.record import Record
 from varve.domain.retention import expires_at
@@ -18,16 +20,24 @@ from varve.domain.search.query import Filter
 from varve.domain.strata import Strata
 from varve.domain.tally import Tally
 from varve.usecases.costs import list_months, read_month
-from varve.usecases.inspection import conversations, people, periods, strata
+from varve.usecases.inspection import (
+    conversations,
+    notes,
+    people,
+    periods,
+    strata,
+)
 from varve.usecases.inspection.conversations import (
     ConversationDay,
     ConversationPage,
 )
+from varve.usecases.inspection.notes import NotePage
 from varve.usecases.inspection.people import UserShare
 from varve.usecases.inspection.record_details import (
     RecordDetails,
     read_record_details,
 )
+from varve.usecases.notes import get_note
 from varve.usecases.session import Session
 
 
@@ -149,6 +159,31 @@ class Inspection:
         """
         with self._open() as session:
             return read_record_details(session, record_id)
+
+    def notes(
+        self,
+        prefix: str = "",
+        *,
+        user_id: str | None = None,
+        start: int = 0,
+        most: int = 50,
+    ) -> NotePage:
+        """Return up to `most` notes below a prefix, of all users or of one, by path."""
+        with self._open() as session:
+            return notes.list_note_page(
+                session, prefix, user_id=user_id, start=start, most=most
+            )
+
+    def note(self, path: str, *, user_id: str | None) -> Note:
+        """Return a note of a user or, without one, of the agent.
+
+        Raises Rejected: there is none.
+        """
+        with self._open() as session:
+            found = get_note(session, path, user_id)
+        if found is None:
+            raise Rejected("path", f"there is no note {path[:80]!r}")
+        return found
 
     def users(self) -> list[UserShare]:
         """Return the users whose records memory holds, the newest first."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Changes with the tables' columns or their meaning, so that all is published again."""
 OWNER_COLUMNS = ("workspace", "agent", "month")
 """The columns that every table has, and that a published file's folders tell."""
@@ -84,7 +84,7 @@ _CREATED = TableColumn("created_at", _TIME, "When memory learnt it.")
 _CURRENT = TableColumn(
     "current",
     _FLAG,
-    "False: it was corrected, or all triples it states have ended.",
+    "False: a correction or a model's link ended it, or all triples it states have ended.",
 )
 _IMPORTANCE = TableColumn("importance", _NUMBER, "Importance, 0 to 1.")
 _CONFIDENCE = TableColumn("confidence", _NUMBER, "Confidence, 0 to 1.")
@@ -236,6 +236,27 @@ _TABLES = (
             ),
             TableColumn("changed_at", _TIME, "Time of its last version."),
         ),
+    ),
+    AnalyticsTable(
+        "notes",
+        "Notes at paths, a kept version a row.",
+        "event_time",
+        (
+            TableColumn(
+                "id", _TEXT, "Id of the note, which its versions share."
+            ),
+            TableColumn("path", _TEXT, "Path, such as `projects/lisbon.md`."),
+            TableColumn(
+                "user_id", _TEXT, "User whose note it is; null: the agent's."
+            ),
+            TableColumn("event_time", _TIME, "When the version was written."),
+            TableColumn("created_at", _TIME, "When the note was created."),
+            TableColumn("content", _TEXT, "The version's text."),
+            TableColumn("version_name", _TEXT, "Name of the version."),
+            TableColumn("version", _INTEGER, "Number of the version, from 1."),
+            TableColumn("current", _FLAG, "Whether it is the last version."),
+        ),
+        areas=("notes",),
     ),
     AnalyticsTable(
         "costs",

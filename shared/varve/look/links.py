@@ -51,6 +51,11 @@ def target(page: str, *keys: str, **options: object) -> Target:
     return Target(page, keys, tuple(kept))
 
 
+def name_note(path: str, user_id: str | None) -> tuple[str, ...]:
+    """Return the keys of a note's page."""
+    return (path,) if user_id is None else (path, user_id)
+
+
 def server_address(where: Target) -> str:
     """Return the path and query of a target on the server."""
     parts = [] if where.page == HOME else [where.page, *where.keys]

@@ -14,6 +14,7 @@ from varve.look.pages import (
     experience,
     guide,
     health,
+    notes,
     people,
     search,
     statement,
@@ -39,6 +40,8 @@ PAGES: Mapping[str, ShowPage] = MappingProxyType(
         "experience": experience.list_experience,
         "episode": experience.show_episode,
         "lesson": experience.show_lesson,
+        "notes": notes.list_notes,
+        "note": notes.show_note,
         "health": health.show_health,
         "costs": costs.show_costs,
         "help": guide.show_help,
@@ -51,6 +54,7 @@ SECTIONS: tuple[tuple[str, str], ...] = (
     ("entities", "Entities"),
     ("users", "Users"),
     ("experience", "Experience"),
+    ("notes", "Notes"),
     ("health", "Health"),
     ("costs", "Costs"),
 )
@@ -62,6 +66,7 @@ _SECTION_OF = {
     "user": "users",
     "episode": "experience",
     "lesson": "experience",
+    "note": "notes",
 }
 FOUND = 200
 NOT_FOUND = 404

@@ -10,12 +10,13 @@ from zoneinfo import ZoneInfo
 from varve.api.inspection import Inspection
 from varve.api.memory import Memory
 from varve.domain.calendar import day_of, iso
+from varve.domain.record import MemoryType
 from varve.look.formats import as_moment, format_day, format_moment
-from varve.look.links import Address, Target, target
+from varve.look.links import Address, Target, name_note, target
 
 SHOWN = 50
 """Entries of a list on one page."""
-_KEEPS_USER = frozenset({"timeline", "period", "search"})
+_KEEPS_USER = frozenset({"timeline", "period", "search", "notes"})
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,18 @@ class Visit:
         if page in _KEEPS_USER:
             options.setdefault("user", self.user)
         return self.address(target(page, *keys, **options))
+
+    def result_link(
+        self,
+        memory_type: str,
+        record_id: str,
+        source_ids: Sequence[str],
+        user_id: str | None,
+    ) -> str:
+        """Return the address of a result's page; a note has one of its own."""
+        if memory_type != MemoryType.NOTE:
+            return self.link("record", record_id)
+        return self.link("note", *name_note(source_ids[0], user_id))
 
     def here(self, **options: Any) -> str:
         """Return the address of this page with some options changed."""

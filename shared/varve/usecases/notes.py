@@ -192,12 +192,38 @@ def read_notes(
 ) -> list[Note]:
     """Return the notes of a folder by user and path. Raises Damaged, Retryable."""
     keys = list(_list_keys(folder, prefix, objects))
-    found: list[Note] = []
-    with MeteredThreads(READERS) as readers:
-        for note, _ in readers.map(partial(read_note, objects=objects), keys):
-            if note is not None:
-                found.append(note)
+    found = read_notes_of(keys, objects)
     return sorted(found, key=lambda note: (note.user_id or "", note.path))
+
+
+def iterate_notes(scope: Scope, *, objects: Objects) -> Iterator[Note]:
+    """Yield the notes of an agent and of all its users, a few in memory at a time.
+
+    Raises Damaged, Retryable.
+    """
+    keys = list_note_keys(f"notes/{scope}", objects=objects)
+    for start in range(0, len(keys), READERS):
+        yield from read_notes_of(keys[start : start + READERS], objects)
+
+
+def read_notes_of(keys: Sequence[str], objects: Objects) -> list[Note]:
+    """Return the notes of these keys, in order, without those deleted meanwhile.
+
+    Raises Damaged, Retryable.
+    """
+    with MeteredThreads(READERS) as readers:
+        found = readers.map(partial(read_note, objects=objects), keys)
+        return [note for note, _ in found if note is not None]
+
+
+def list_note_keys(
+    folder: str, prefix: str = "", *, objects: Objects
+) -> list[str]:
+    """Return the keys of a folder's notes whose paths begin with the prefix, by path."""
+    return sorted(
+        _list_keys(folder, prefix, objects),
+        key=lambda key: (path_of(key), key),
+    )
 
 
 def _list_keys(folder: str, prefix: str, objects: Objects) -> Iterator[str]:

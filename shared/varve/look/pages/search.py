@@ -13,7 +13,15 @@ BAR = 560
 """Width of the bar of signals, in pixels, for a score of 1."""
 LEAST_PART = 0.005
 """Signals with a smaller share of the score are left out."""
-TYPES = ("fact", "turn", "summary", "episode", "lesson", "prior_answer")
+TYPES = (
+    "fact",
+    "turn",
+    "summary",
+    "episode",
+    "lesson",
+    "prior_answer",
+    "note",
+)
 FILTERS = {
     "user": "user_id",
     "grain": "grain",

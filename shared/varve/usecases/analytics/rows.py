@@ -10,22 +10,15 @@ from varve.domain.experience.history import History
 from varve.domain.experience.lessons import derive_lessons
 from varve.domain.prices import prices_with
 from varve.domain.record import MemoryType, Record, Store, span_of
-from varve.domain.search.query import Filter
-from varve.domain.statements.telling import (
-    CORRECTION,
-    find_turn_id,
-    read_corrected,
-)
-from varve.domain.triple import Op, Triple
+from varve.domain.triple import Triple
 from varve.domain.usage import Item
 from varve.ports.records import MemoryReader
 from varve.usecases.cost_objects import months_in, read_days
 from varve.usecases.experience.rows import read_history
+from varve.usecases.known_ends import KnownEnds
+from varve.usecases.notes import iterate_notes
 from varve.usecases.search_objects import read_rows
 from varve.usecases.session import Session
-
-MessageKey = tuple[str, str]
-"""The ids of a conversation and of a message in it."""
 
 
 class AgentTables:
@@ -42,7 +35,7 @@ class AgentTables:
                 *_list_shared_values(record),
                 record.about,
                 record.words,
-                self._is_current(record),
+                self._ends.is_current(record),
                 record.position,
                 record.source_ids,
             )
@@ -54,7 +47,7 @@ class AgentTables:
                 *_list_shared_values(record),
                 record.about,
                 record.content,
-                self._is_current(record),
+                self._ends.is_current(record),
                 record.importance,
                 record.confidence,
                 record.source_ids,
@@ -147,6 +140,23 @@ class AgentTables:
                 max(version.at for version in lesson.versions),
             )
 
+    def read_notes(self) -> Iterator[Row]:
+        """Yield a row for each kept version of a note, the oldest first."""
+        notes = iterate_notes(self._scope, objects=self.session.objects)
+        for note in notes:
+            for one in note.kept:
+                yield (
+                    note.id,
+                    note.path,
+                    note.user_id,
+                    one.at,
+                    note.created_at,
+                    one.content,
+                    one.version,
+                    one.number,
+                    one is note.current,
+                )
+
     def read_costs(self) -> Iterator[Row]:
         """Yield a row for each day and verb."""
         for row in self._price_months():
@@ -214,78 +224,11 @@ class AgentTables:
     def _history(self) -> History:
         return read_history(self._scope, reader=self._reader)
 
-    def _is_current(self, told: Record) -> bool:
-        """Return whether no correction and no end of its triples ended a statement."""
-        if (
-            told.id in self._corrected
-            or find_turn_id(told) in self._corrected_turns
-        ):
-            return False
-        conversation = told.conversation_id or ""
-        stated = [
-            self._holding[conversation, message]
-            for message in told.source_ids
-            if (conversation, message) in self._holding
-        ]
-        return any(stated) if stated else True
-
     @cached_property
-    def _corrected(self) -> frozenset[str]:
-        """The ids of corrected facts and turns, and of the turns of those facts."""
-        named = self._named_by_corrections
-        return frozenset(named) | {
-            find_turn_id(record) for record in named.values()
-        }
-
-    @cached_property
-    def _corrected_turns(self) -> frozenset[str]:
-        """The ids of the turns that a correction names, not one of their facts."""
-        named = self._named_by_corrections.values()
-        return frozenset(
-            record.id
-            for record in named
-            if record.memory_type is MemoryType.TURN
+    def _ends(self) -> KnownEnds:
+        return KnownEnds(
+            self._scope, self._reader, self._triples, self.session.now
         )
-
-    @cached_property
-    def _named_by_corrections(self) -> dict[str, Record]:
-        ids: set[str] = set()
-        for conversation in self._find_corrections():
-            where = Filter(conversation_id=conversation)
-            ids.update(self._read_named(where))
-        found = self._reader.get(self._scope, Grain.WORKING, sorted(ids))
-        return {record.id: record for record in found}
-
-    def _find_corrections(self) -> Iterator[str]:
-        """Yield the ids of the conversations that are corrections."""
-        tallies = self._reader.tally(
-            self._scope, Grain.WORKING, ("conversation_id",), where=Filter()
-        )
-        for tally in tallies:
-            name = tally.key[0] or ""
-            if name.startswith(CORRECTION):
-                yield name
-
-    def _read_named(self, where: Filter) -> Iterator[str]:
-        """Yield the ids of the records that these messages correct."""
-        for turn in self._reader.browse(
-            self._scope, Grain.WORKING, where=where, limit=1
-        ):
-            for message in turn.source_ids:
-                corrected = read_corrected(message)
-                if corrected is not None:
-                    yield corrected
-
-    @cached_property
-    def _holding(self) -> dict[MessageKey, bool]:
-        """Whether a triple that a message states has no end, by message."""
-        holding: dict[MessageKey, bool] = {}
-        for triple in self._triples:
-            for key in _list_statements(triple):
-                holding[key] = (
-                    holding.get(key, False) or triple.invalid_at is None
-                )
-        return holding
 
 
 def _list_shared_values(record: Record) -> Row:
@@ -301,15 +244,6 @@ def _list_shared_values(record: Record) -> Row:
     )
 
 
-def _list_statements(triple: Triple) -> Iterator[MessageKey]:
-    """Yield the messages that state a triple, without the one that ended it."""
-    stated = triple.evidence[:-1] if triple.invalid_at else triple.evidence
-    for operation in stated:
-        if operation.op is not Op.DELETE:
-            for message in operation.message_ids:
-                yield operation.conversation_id, message
-
-
 ReadTable = Callable[[AgentTables], Iterator[Row]]
 
 READERS: Mapping[str, ReadTable] = {
@@ -319,6 +253,7 @@ READERS: Mapping[str, ReadTable] = {
     "triples": AgentTables.read_triples,
     "episodes": AgentTables.read_episodes,
     "lessons": AgentTables.read_lessons,
+    "notes": AgentTables.read_notes,
     "costs": AgentTables.read_costs,
     "searches": AgentTables.read_searches,
 }
