@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
 from tests.support.internals import compare_at_once, count_kin, rank_whole
 from tests.support.plain_signals import plain
-from varve.domain.calendar import Grain
+from varve.domain.calendar import Grain, microseconds
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, turn_id
 from varve.domain.search import occurrences
 from varve.domain.search import signals as signals_module
 from varve.domain.search.choosing import Contender, Place, fold_repeats
 from varve.domain.search.columns import Columns, columns_of
 from varve.domain.search.nearness import measure_row_recency, recency
-from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, Ranked, rank

@@ -19,6 +19,8 @@ from tests.support.model_server import (
     prompt,
 )
 from varve import Memory
+from varve.api.inspection import Inspection
+from varve.cli.main import main
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -28,6 +30,7 @@ NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SUGAR = "I take my coffee with sugar"
 SWEET = "My doctor banned everything sweet"
+ATTIC = ("We sleep in the blue room", "The attic is our bedroom these days")
 QUESTION = "Do I take sugar in my coffee?"
 SCOPE = Scope("default", "default")
 NOTHING: dict[str, Any] = {"facts": [], "triples": []}
@@ -108,9 +111,9 @@ def find(memory: Memory, words: str, question: str = "", **how: Any) -> Result:
 
 
 UNSEEN = [
-    ("We sleep in the blue room", "The attic is our bedroom these days"),
     ("I take my coffee with sugar", "My doctor banned everything sweet"),
-    ("Vivo en Oporto con mi hermano", "Ya me instalé en Lisboa"),
+    ("We sleep in the blue room", "The crib has filled it, so off upstairs"),
+    ("Vivo en Oporto con mi hermano", "Echo de menos el Duero desde lejos"),
     ("Tomo tres cafés al día", "El médico me quitó la cafeína"),
 ]
 
@@ -291,6 +294,53 @@ def test_statements_of_one_conversation_are_compared_in_one_call(
     assert not find(memory, SUGAR).current
 
 
+def name(talk: dict[str, Any], *speakers: str) -> dict[str, Any]:
+    for message, speaker in zip(talk["messages"], speakers, strict=True):
+        message["name"] = speaker
+    return talk
+
+
+def test_the_speakers_of_a_user_are_compared_in_one_call_each_with_oneself(
+    memory: Memory, server: ModelServer
+) -> None:
+    server.compare = judge = Judge("supersedes")
+    memory.ingest(name(talk(1, SUGAR, ATTIC[0]), "Ana", "Bo"))
+    memory.ingest(name(talk(30, SWEET, ATTIC[1]), "Ana", "Bo"))
+    assert len(server.comparisons) == 1
+    assert set(judge.offered) == {(SWEET, SUGAR), (ATTIC[1], ATTIC[0])}
+    (request,) = server.comparisons
+    speakers = {
+        one["speaker"] for one in read_block(request.body, "new").values()
+    }
+    assert speakers == {"Ana", "Bo"}
+    assert not find(memory, SUGAR).current
+    assert not find(memory, ATTIC[0]).current
+
+
+def test_a_statement_of_another_speaker_is_not_compared(
+    memory: Memory, server: ModelServer
+) -> None:
+    server.compare = judge = Judge("supersedes")
+    memory.ingest(name(talk(1, SUGAR), "Ana"))
+    memory.ingest(name(talk(30, SWEET, SUGAR), "Bo", "Ana"))
+    assert (SWEET, SUGAR) not in judge.offered
+
+
+def test_two_users_of_one_conversation_have_a_call_each(
+    memory: Memory, server: ModelServer
+) -> None:
+    server.compare = Judge("supersedes")
+    for day, texts in ((1, (SUGAR, ATTIC[0])), (30, (SWEET, ATTIC[1]))):
+        said = talk(day, *texts)
+        said["messages"][1]["userId"] = "u-2"
+        memory.ingest(said)
+    prompts = [prompt(request.body) for request in server.comparisons]
+    assert len(prompts) == 2
+    for one in prompts:
+        assert (SWEET in one) != (ATTIC[1] in one)
+        assert (SUGAR in one) != (ATTIC[0] in one)
+
+
 def test_a_redelivery_leaves_the_same_links_and_asks_no_more(
     tmp_path: Path, memory: Memory, server: ModelServer
 ) -> None:
@@ -439,6 +489,59 @@ def test_a_part_that_is_left_ends_nothing(
     memory.ingest(talk(30, "My home is a boat on the Tejo"))
     assert links_of(memory)
     assert employers_of(memory) == ["Kestrel", "Kestrel"]
+
+
+def tell_homes(memory: Memory) -> tuple[str, str]:
+    """Tell of two homes, which a model links; return the ids of both turns."""
+    memory.ingest(talk(1, "We sleep in the blue room"))
+    memory.ingest(talk(30, "The attic is our bedroom these days"))
+    new, old = memory.list(memory_types=["turn"]).records
+    return old.id, new.id
+
+
+def test_tables_follow_what_a_model_links(
+    memory: Memory, server: ModelServer
+) -> None:
+    server.compare = Judge("supersedes")
+    old, new = tell_homes(memory)
+    rows = memory.sql("select id, current from turns")
+    assert {row["id"]: row["current"] for row in rows} == {
+        old: False,
+        new: True,
+    }
+
+
+def test_a_records_page_follows_what_a_model_links(
+    tmp_path: Path,
+    memory: Memory,
+    server: ModelServer,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server.compare = Judge("supersedes")
+    old, new = tell_homes(memory)
+    details = Inspection(memory).statement(old)
+    assert details.current is False
+    assert details.successor is not None
+    assert details.successor.id == new
+    shown = memory.show(old)
+    assert (shown["current"], shown["supersededBy"]) == (False, new)
+    assert main(["show", old, "--store", str(tmp_path / "memory")]) == 0
+    told = capsys.readouterr().out
+    assert "no longer current" in told
+    assert f"supersededBy: {new}" in told
+    shown = memory.show(new)
+    assert (shown["current"], shown["supersededBy"]) == (True, None)
+
+
+def test_a_page_names_the_last_of_several_successors(
+    memory: Memory, server: ModelServer
+) -> None:
+    server.compare = Judge("supersedes")
+    old, new = tell_homes(memory)
+    memory.correct(new, "We sleep in the tent")
+    last = find(memory, "We sleep in the tent", "Where do we sleep?")
+    assert memory.show(old)["supersededBy"] == last.id
+    assert memory.show(new)["supersededBy"] == last.id
 
 
 def links_of(memory: Memory) -> list[str]:

@@ -10,10 +10,13 @@ import pytest
 
 from tests.unit.test_told_last import FIRST, NOW, search, talk
 from varve import Memory
+from varve.adapters.lance_cache import columns
+from varve.adapters.lance_cache.records import CachingReader
 from varve.cli.main import main
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.errors import Rejected
 from varve.domain.search.query import Filter
+from varve.usecases import review
 
 PHONE = "+351 912 345 678"
 
@@ -49,6 +52,71 @@ def test_5_review_lists_what_a_later_statement_contradicts_oldest_first(
     assert not memory.review(days=30, user_id="u-2").statements
     first = memory.review(days=30, most=1)
     assert first.statements == found.statements[:1]
+
+
+def tell_homes(memory: Memory, users: int, filling: int) -> None:
+    """Tell of a home and of another one of each user; so many words lie between."""
+    said = []
+    for number in range(users):
+        user = f"u-{number}"
+        for day, texts in (
+            (1 + number, ["I live in Lisbon."]),
+            (6, FILLING[:filling]),
+            (40, ["I've lived in Porto since 2019."]),
+        ):
+            one = talk(day, *texts, user=user)
+            one["conversationId"] += f"-{user}"
+            said.append(one)
+    memory.ingest(said)
+
+
+def test_a_store_too_large_to_load_is_compared_some_users_at_a_time(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_homes(memory, 4, len(FILLING))
+    whole = memory.review(days=30)
+    assert len({one.user_id for one in whole.statements}) == 4
+    monkeypatch.setattr(columns, "MAX_ROWS", 60)
+    monkeypatch.setattr(review, "WINDOW_ROWS", 70)
+    windows: list[int] = []
+    read = CachingReader.columns_of_users
+
+    def count(self: Any, *given: Any, **named: Any) -> Any:
+        found = read(self, *given, **named)
+        windows.append(len(found))
+        return found
+
+    monkeypatch.setattr(CachingReader, "columns_of_users", count)
+    again = Memory.open(tmp_path / "memory", now=NOW)
+    assert again.review(days=30) == whole
+    assert len(windows) == 2
+    assert max(windows) <= 70
+    first = again.review(days=30, most=2)
+    assert first.statements == whole.statements[:2]
+    assert not first.complete
+    one = again.review(days=30, user_id="u-3")
+    assert {each.user_id for each in one.statements} == {"u-3"}
+
+
+def test_review_tells_whose_records_are_too_many_to_compare(
+    memory: Memory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tell_homes(memory, 2, len(FILLING))
+    memory.ingest(talk(9, *FILLING, user="u-1"))
+    monkeypatch.setattr(columns, "MAX_ROWS", 40)
+    monkeypatch.setattr(review, "MAX_ROWS", 40)
+    again = Memory.open(tmp_path / "memory", now=NOW)
+    found = again.review(days=30)
+    assert {one.user_id for one in found.statements} == {"u-0"}
+    assert not found.complete
+    (left,) = found.to_dict()["notCompared"]
+    assert left["userId"] == "u-1"
+    assert left["records"] > len(FILLING)
+    main(["review", "--days", "30", "--store", str(tmp_path / "memory")])
+    assert "of user u-1, too many to hold" in capsys.readouterr().out
 
 
 def test_review_leaves_out_what_was_said_or_confirmed_lately(

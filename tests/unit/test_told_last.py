@@ -10,6 +10,8 @@ import pytest
 
 from varve import Memory
 from varve.domain.search.answer import Result
+from varve.domain.statements.answerhood import Telling, weigh_answer
+from varve.domain.statements.cues import read_cues, split_at_change
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -228,6 +230,33 @@ def test_a_question_about_the_past_still_finds_what_was_superseded(
     assert not find(results, "9:30").current
 
 
+def test_the_change_that_a_question_names_is_not_its_answer(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "I charge 22 pounds for a piano lesson"))
+    memory.ingest(talk(9, "a letter to the parents of all my pupils went out"))
+    asked = (
+        "what did I charge for a lesson before I sent the parents a letter?"
+    )
+    first, *_ = search(memory, asked)
+    assert "22 pounds" in first.content
+
+
+@pytest.mark.parametrize(
+    ("question", "change"),
+    [
+        ("Where did I live before I moved?", "i moved"),
+        ("¿Dónde vivía antes de la mudanza?", "la mudanza?"),
+        ("Where did I live before?", ""),
+    ],
+)
+def test_the_change_follows_the_state_in_a_question(
+    question: str, change: str
+) -> None:
+    _, named = split_at_change(question)
+    assert named.strip(" ?") == change.strip("?")
+
+
 def test_the_context_dates_a_statement_by_its_last_confirmation(
     memory: Memory,
 ) -> None:
@@ -236,3 +265,62 @@ def test_the_context_dates_a_statement_by_its_last_confirmation(
     block = memory.context("what bike does the user have?").text
     assert block.count("Brompton") == 1
     assert "[2026-04-11 " in block
+
+
+def test_a_question_about_the_past_has_the_former_statement_first(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "our choir meets on Wednesday evenings"))
+    memory.ingest(
+        talk(9, "karate has the hall now, our choir meets on Thursday")
+    )
+    asked = "when did our choir meet before karate got the hall?"
+    former, *_ = search(memory, asked)
+    assert "Wednesday" in former.content
+    assert not former.current
+
+
+def test_a_change_told_beside_a_question_supersedes(memory: Memory) -> None:
+    memory.ingest(talk(1, "my dentist appointment is on the 9th"))
+    memory.ingest(
+        talk(
+            5,
+            "They moved my dentist appointment to the 23rd. Can I eat before?",
+        )
+    )
+    results = search(memory, "when is my dentist appointment?")
+    assert "23rd" in results[0].content
+    assert not find(results, "9th").current
+
+
+def test_the_context_marks_what_is_likely_superseded(memory: Memory) -> None:
+    memory.ingest(talk(1, "I live in Lisbon."))
+    memory.ingest(
+        talk(9, "keys handed over, boxes everywhere, but Porto is home now")
+    )
+    block = memory.context("where do I live?", user_id="u-1").text
+    (stale,) = [line for line in block.splitlines() if "Lisbon" in line]
+    assert stale.endswith("location: Lisbon (likely no longer)")
+    assert "Porto is home now" in block
+
+
+def test_a_request_answers_less_than_what_the_speaker_states() -> None:
+    question = read_cues("where do I live?")
+    request = Telling(read_cues("explain where I can live"), 0.3, False, False)
+    stated = Telling(read_cues("I have a flat in Leeds"), 0.3, False, False)
+    echo = Telling(read_cues("Got it, a flat in Leeds"), 0.3, True, False)
+    best = weigh_answer(question, stated)
+    assert weigh_answer(question, request) < best
+    assert weigh_answer(question, echo) < best
+
+
+def test_statements_of_one_conversation_do_not_replace_each_other(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "I live in Utrecht.", "My dog is called Rex."))
+    first = search(memory, "where do I live?")[0]
+    assert "Utrecht" in first.content
+    assert first.current
+    other = search(memory, "what is my dog called?")[0]
+    assert "Rex" in other.content
+    assert other.current

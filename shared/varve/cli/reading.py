@@ -47,6 +47,7 @@ _SHOWN_FIELDS = [
     "about",
     "userId",
     "conversationId",
+    "supersededBy",
     "importance",
     "confidence",
     "people",
@@ -267,6 +268,8 @@ def show(options: argparse.Namespace, memory: Memory) -> None:
 def _format_record(record: dict[str, Any]) -> Iterator[str]:
     yield f"{record['id']}  {record['memoryType']}  {record['grain']} {record['period']}"
     yield record["content"]
+    if record.get("current") is False:
+        yield "  no longer current"
     for name in _SHOWN_FIELDS:
         if record.get(name):
             yield f"  {name}: {_format_value(record[name])}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from varve.api.memory import Memory
 from varve.cli.output import fit_line, format_count, print_result
-from varve.domain.review import DoubtfulStatement, Review
+from varve.domain.review import DoubtfulStatement, NotCompared, Review
 
 
 def add_review(command: argparse.ArgumentParser) -> None:
@@ -50,8 +50,15 @@ def _format_review(found: Review) -> Iterator[str]:
         yield f"  erase with: varve forget --proposal {proposal['proposal']}"
     if not found.statements and not found.proposals:
         yield "nothing to review"
-    if not found.complete:
+    yield from map(_format_left, found.not_compared)
+    if not found.complete and not found.not_compared:
         yield "there may be more; see --most"
+
+
+def _format_left(left: NotCompared) -> str:
+    whose = f"user {left.user_id}" if left.user_id else "no user"
+    count = format_count(left.records, "record")
+    return f"not compared: {count} of {whose}, too many to hold at once"
 
 
 def _format_statement(one: DoubtfulStatement) -> Iterator[str]:

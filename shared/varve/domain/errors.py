@@ -2,7 +2,6 @@
 
 VarveError
 ├── Retryable       try again later: the outside world failed, nothing is wrong with the request
-│   ├── Outdated    read again now: a store was written to while it was read
 │   └── Contended   repeat now: another writer changed the same object first
 ├── Rejected        this input can never succeed: names the field and the reason
 │   └── NoteConflict (domain.notes) read the note again and decide: it has another version
@@ -24,10 +23,6 @@ class Retryable(VarveError):
     """The outside world failed; the same call may succeed later."""
 
     retryable = True
-
-
-class Outdated(Retryable):
-    """A writer replaced the store's objects during a read; the reader must read again."""
 
 
 class Contended(Retryable):

@@ -46,16 +46,29 @@ class DoubtfulStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class NotCompared:
+    """A user (None: records without one) with too many records to compare."""
+
+    user_id: str | None
+    records: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"userId": self.user_id, "records": self.records}
+
+
+@dataclass(frozen=True, slots=True)
 class Review:
     """Doubtful statements, oldest first, and the proposals to forget that wait.
 
-    `complete` is False if there are more statements, or if the store is too large to
-    compare them.
+    `complete` is False if there are more statements, or if those of the users in
+    `not_compared` were left out.
     """
 
     statements: tuple[DoubtfulStatement, ...]
     proposals: tuple[dict[str, Any], ...] = field(default=())
     complete: bool = True
+    not_compared: tuple[NotCompared, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -63,4 +76,5 @@ class Review:
             "statements": [one.to_dict() for one in self.statements],
             "proposals": list(self.proposals),
             "complete": self.complete,
+            "notCompared": [one.to_dict() for one in self.not_compared],
         }

@@ -1,13 +1,13 @@
-"""The prompt that compares a speaker's new statements with earlier ones, and the reply's shape."""
+"""The prompt that compares a user's new statements with earlier ones, and the reply's shape."""
 
 import json
 from collections.abc import Mapping, Sequence
 from zoneinfo import ZoneInfo
 
+from varve.domain.calendar import moment
 from varve.domain.identity import digest
-from varve.domain.search.outline import moment
+from varve.domain.statements.comparison import ToldTurn
 from varve.domain.statements.links import Relation
-from varve.domain.statements.pairs import Statement
 from varve.prompts.fence import Shape, data_line, day_in_words, fenced, local
 
 
@@ -28,9 +28,9 @@ class CompareReply(Shape):
 
 
 SYSTEM = """\
-You keep the long-term memory of an AI agent. Below are statements of one speaker: old ones that memory
-holds to be true, and new ones. For each new statement, "compare" has the ids of statements that were told
-before it. Say what the new statement does to each of these:
+You keep the long-term memory of an AI agent. Below are statements with their speakers: old ones that memory
+holds to be true, and new ones. For each new statement, "compare" has the ids of statements that the same
+speaker told before it. Say what the new statement does to each of these:
 - supersedes: both tell of the same matter, and the old one, or a part of it, holds no longer because of the
   new one: a move, a new job, another time or number, a change of mind or habit, an end, a correction.
 - confirms: the new one says that the old one still holds, in whatever words.
@@ -49,8 +49,8 @@ new statement that show it, and "ended" the words of the old one that hold no lo
 
 
 def user_text(
-    old: Mapping[str, Statement],
-    new: Mapping[str, tuple[Statement, Sequence[str]]],
+    old: Mapping[str, ToldTurn],
+    new: Mapping[str, tuple[ToldTurn, Sequence[str]]],
     zone: ZoneInfo,
 ) -> str:
     """Return the user message: statements by id, the new ones with those to compare."""
@@ -71,6 +71,10 @@ def fingerprint() -> str:
     return digest(SYSTEM, shape, length=12)
 
 
-def _describe(statement: Statement, zone: ZoneInfo) -> dict[str, str]:
-    said = local(moment(statement.time), zone)
-    return {"said": day_in_words(said.date()), "text": statement.text}
+def _describe(told: ToldTurn, zone: ZoneInfo) -> dict[str, str]:
+    said = local(moment(told.statement.time), zone)
+    return {
+        "said": day_in_words(said.date()),
+        "speaker": told.speaker,
+        "text": told.statement.text,
+    }

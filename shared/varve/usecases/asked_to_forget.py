@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import Grain, Period, moment
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
-from varve.domain.search.outline import Outline, moment
+from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.results import Browsed

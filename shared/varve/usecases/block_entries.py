@@ -20,6 +20,9 @@ from varve.usecases.origins import triple_entry_id
 MAX_PASSAGES = 40
 """The most passages of the prompt's documents."""
 
+DOUBTFUL_MARK = " (likely no longer)"
+"""Follows words that later ones of their speaker likely supersede."""
+
 
 def is_stated(triple: Triple, stated: Collection[tuple[str, str]]) -> bool:
     """Return whether a (message, value) pair states the triple's object."""
@@ -48,7 +51,8 @@ def result_entry(
 ) -> Entry:
     """Return a record as an entry.
 
-    A summary is dated by its period; a fact that has ended says until when it held.
+    A summary is dated by its period; a fact that has ended says until when it held, and
+    a statement that is likely superseded says so.
     """
     is_summary = result.memory_type == EntryType.SUMMARY
     date = result.period if is_summary else result.date
@@ -58,6 +62,9 @@ def result_entry(
         until = held_until(messages, result.content, ended)
         if until is not None:
             words += f" (held until {day_of(until, zone)})"
+            return Entry(result.id, date, words)
+    if not result.current:
+        words += DOUBTFUL_MARK
     return Entry(result.id, date, words)
 
 

@@ -59,7 +59,10 @@ from varve.usecases.shared_memories import (
     start_reading_configured_grants,
     start_reading_grants,
 )
-from varve.usecases.superseded import drop_superseded_attributes
+from varve.usecases.superseded import (
+    drop_superseded_attributes,
+    find_doubtful_attributes,
+)
 from varve.usecases.views import View
 
 Profile = Callable[[], list[ProfileEntry]]
@@ -146,16 +149,21 @@ def build_context(
     """
     prompt = _query(request.prompt)
     question = ContextQuestion(scope, request, prompt, now, zone)
+    stock = question.open_stock(sources)
     statements = drop_superseded_attributes(
-        sort_for_block(select_current_entries(sources.profile(), now)),
-        question.open_stock(sources),
+        sort_for_block(select_current_entries(sources.profile(), now)), stock
     )
-    profile = [attribute_entry(statement, zone) for statement in statements]
+    doubtful = find_doubtful_attributes(statements, stock)
+    profile = [
+        attribute_entry(statement, zone, doubtful) for statement in statements
+    ]
     head = build_head(profile, request.budget)
     if not telling_stems(prompt):
         reason = "the prompt has no words to look for"
         return _profile_block(request, head, Candidates(profile), reason)
-    candidates = gather_candidates(question, statements, sources=sources)
+    candidates = gather_candidates(
+        question, statements, profile, sources=sources
+    )
     ranked, vectors = _rank(prompt, candidates, head, sources.embedder)
     if ranked is None:
         reason = "nothing in memory has enough to do with the prompt"

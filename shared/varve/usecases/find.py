@@ -122,6 +122,14 @@ class Stock:
             self._scope, grain, where=narrowed, limit=limit
         )
 
+    def columns_of_users(
+        self, grain: StoreName, users: Sequence[str | None]
+    ) -> Columns:
+        """Return all records of these users (None: of no user) as Columns."""
+        return self._reader.columns_of_users(
+            self._scope, grain, users=users, model=self.embedder(grain).model
+        )
+
     def find_newest(self, grains: Iterable[StoreName]) -> int | None:
         """Return the newest event time, in microseconds since 1970; None: no records."""
         newest = []

@@ -31,6 +31,7 @@ from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
 from varve.usecases.block_entries import (
+    DOUBTFUL_MARK,
     is_stated,
     result_entry,
     select_passages,
@@ -138,20 +139,29 @@ class ContextQuestion:
         return Stock(self.scope, sources.reader, sources.embedder)
 
 
-def attribute_entry(statement: ProfileEntry, zone: ZoneInfo) -> Entry:
-    """Return a profile entry as `location: Lisbon`, dated by when it began to hold."""
+def attribute_entry(
+    statement: ProfileEntry, zone: ZoneInfo, doubtful: Collection[str]
+) -> Entry:
+    """Return a profile entry as `location: Lisbon`, dated by when it began to hold.
+
+    `doubtful` are the ids of those that later words likely supersede.
+    """
     words = f"{statement.key.replace('_', ' ')}: {statement.value}"
+    if statement.id in doubtful:
+        words += DOUBTFUL_MARK
     return Entry(statement.id, day_of(statement.event_time, zone), words)
 
 
 def gather_candidates(
     question: ContextQuestion,
     statements: Sequence[ProfileEntry],
+    profile: Sequence[Entry],
     *,
     sources: Sources,
 ) -> Candidates:
     """Return everything that may bear on the prompt.
 
+    `profile` are the entries of the profile's statements.
     If the request names a user, only that user's memory enters.
     """
     prompt = question.prompt
@@ -168,7 +178,7 @@ def gather_candidates(
     entities = _named_entities(prompt, held, names, statements)
     triples = _select_triples(prompt, held, entities, statements)
     return Candidates(
-        profile=[attribute_entry(statement, zone) for statement in statements],
+        profile=list(profile),
         found=[
             result_entry(result, prompt, ended, zone) for result in results
         ],
@@ -187,10 +197,13 @@ def gather_candidates(
 
 
 def _select_results(response: SearchResponse, prompt: str) -> list[Result]:
-    """Return the results for the block: for a prompt about the present, current ones."""
+    """Return the results for the block.
+
+    A prompt about the present gets none that a correction or a model's verdict replaced.
+    """
     if asks_past(prompt):
         return response.results
-    return [result for result in response.results if result.current]
+    return [result for result in response.results if not result.is_named]
 
 
 def _find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:

@@ -99,14 +99,13 @@ class Privacy:
 
         Raises what `filter_conversation` raises.
         """
-        update = {"messages": [*message.context]}
-        context = message.conversation.model_copy(update=update)
         filtered = self.filter_conversation(message.conversation)
-        private = replace(
-            message,
-            conversation=filtered.conversation,
-            context=tuple(self._filter_each(context).conversation.messages),
-        )
+        private = replace(message, conversation=filtered.conversation)
+        if message.context:
+            update = {"messages": [*message.context]}
+            context = message.conversation.model_copy(update=update)
+            before = self._filter_each(context).conversation.messages
+            private = replace(private, context=tuple(before))
         return private, filtered.partly
 
     def filter_request(self, request: SearchRequest) -> SearchRequest:

@@ -1,12 +1,12 @@
 """Relate new turns to what their speakers said before, with the workspace's model.
 
-A call compares a speaker's new statements with the nearest current ones of the same
-speaker and user. What it says is checked against the words. The links that are left go
+A call compares the new statements of a user's speakers, each with the nearest current ones
+of its own speaker. What it says is checked against the words. The links that are left go
 into the records of the new turns (domain.statements.links), and nothing is deleted.
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -14,19 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from varve.domain.calendar import Grain, iso
+from varve.domain.calendar import Grain, iso, microseconds
 from varve.domain.errors import Rejected
 from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record, Vector
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
-from varve.domain.search.outline import (
-    LINK_SEPARATOR,
-    NO_CODE,
-    TYPES,
-    Codes,
-    microseconds,
-)
+from varve.domain.search.outline import LINK_SEPARATOR, NO_CODE, TYPES, Codes
 from varve.domain.search.query import Filter
 from varve.domain.statements.comparison import (
     Comparison,
@@ -81,7 +75,7 @@ def relate(
         return
     if session.config.statements.changes is ChangesFinder.RULES:
         return
-    for own in _group_by_person(turns):
+    for own in _group_by_user(turns):
         links = _find_links_once(session, own, llm)
         linked = [
             replace(turn, source_fingerprints=links[turn.id])
@@ -128,14 +122,14 @@ def _build_ending(earlier: Record, turn: Record) -> Ending:
     )
 
 
-def _group_by_person(turns: Sequence[Record]) -> Iterator[list[Record]]:
-    """Yield the turns that state something, together those of one user and speaker.
+def _group_by_user(turns: Sequence[Record]) -> Iterator[list[Record]]:
+    """Yield the turns that state something, together those of one user.
 
     A prompt never holds two users' words.
     """
 
-    def get_person(turn: Record) -> tuple[str, str]:
-        return turn.user_id or "", turn.about or ""
+    def get_user(turn: Record) -> str:
+        return turn.user_id or ""
 
     counts = Counter(turn.source_ids for turn in turns)
     telling = [
@@ -143,7 +137,7 @@ def _group_by_person(turns: Sequence[Record]) -> Iterator[list[Record]]:
         for turn in turns
         if counts[turn.source_ids] == 1 and _states(turn)
     ]
-    for _, own in groupby(sorted(telling, key=get_person), get_person):
+    for _, own in groupby(sorted(telling, key=get_user), get_user):
         yield sorted(own, key=lambda turn: (turn.event_time, turn.position))
 
 
@@ -204,7 +198,7 @@ def _find_links(session: Session, turns: Sequence[Record], llm: LLM) -> Links:
 
 
 class _Earlier:
-    """Finds the earlier statements with which a person's new turns are compared."""
+    """Finds the earlier statements with which a user's new turns are compared."""
 
     def __init__(self, session: Session, turns: Sequence[Record]) -> None:
         if not session.queues.delivers_writes:
@@ -221,14 +215,15 @@ class _Earlier:
         embedder = self._stock.embedder(Grain.WORKING)
         contents = [turn.content for turn in self._turns]
         vectors = embedder.embed(contents)
-        told: list[ToldTurn] = []
+        told: defaultdict[str, list[ToldTurn]] = defaultdict(list)
         for turn, vector in zip(self._turns, vectors, strict=True):
-            new = ToldTurn(turn.id, _build_statement(turn, vector))
+            speaker = turn.about or ""
+            new = ToldTurn(turn.id, _build_statement(turn, vector), speaker)
             stored = self._list_stored(turn, new.statement, embedder.model)
-            earlier = choose_earlier(new.statement, (*told, *stored))
+            earlier = choose_earlier(new.statement, (*told[speaker], *stored))
             if earlier:
                 yield Comparison(new, earlier)
-            told.append(new)
+            told[speaker].append(new)
 
     def _list_stored(
         self, turn: Record, statement: Statement, model: str
@@ -237,7 +232,7 @@ class _Earlier:
         columns = self._read_columns(turn, statement, model)
         is_known = columns.event_times <= statement.time
         own = np.flatnonzero(_is_of_person(columns, turn) & is_known)
-        # The new turns are this person's, so no other row can be one.
+        # A new turn of this person is no stored one, even if it was written before.
         is_new = [columns.ids[row] in self._new for row in own.tolist()]
         is_known[own[is_new]] = False
         rows = own[is_known[own]]
@@ -248,7 +243,9 @@ class _Earlier:
         standings = Standings(columns, admitted=is_known)
         ended = standings.find_successors(nearest)
         return [
-            ToldTurn(columns.ids[row], standings.store.read(row))
+            ToldTurn(
+                columns.ids[row], standings.store.read(row), turn.about or ""
+            )
             for row in nearest
             if row not in ended
         ]
@@ -339,12 +336,18 @@ class _Call:
         """Return the user message, filtered: older words may precede the filter."""
         filtered = session.privacy
         old = {
-            label: replace(turn.statement, text=filtered(turn.statement.text))
+            label: replace(
+                turn,
+                statement=replace(
+                    turn.statement, text=filtered(turn.statement.text)
+                ),
+                speaker=filtered(turn.speaker),
+            )
             for label, turn in self._old.items()
         }
         new = {
             self._labels[one.new.id]: (
-                one.new.statement,
+                one.new,
                 [self._labels[turn.id] for turn in one.earlier],
             )
             for one in self._comparisons

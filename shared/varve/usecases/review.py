@@ -1,17 +1,24 @@
 """Review: what memory holds to be so and should ask a person about."""
 
-from collections.abc import Iterator, Sequence
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 
 import numpy as np
 
-from varve.domain.calendar import Grain, day_of, iso
+from varve.domain.calendar import Grain, day_of, iso, microseconds, moment
 from varve.domain.errors import Rejected
 from varve.domain.mention import in_words
-from varve.domain.review import Contradiction, DoubtfulStatement, Review
-from varve.domain.search.columns import Columns
-from varve.domain.search.outline import microseconds, moment
+from varve.domain.review import (
+    Contradiction,
+    DoubtfulStatement,
+    NotCompared,
+    Review,
+)
+from varve.domain.search.columns import MAX_ROWS, Columns
+from varve.domain.search.outline import Outline
+from varve.domain.search.row import RecordRow
 from varve.domain.search.supersession import (
     EndedStatement,
     find_ended,
@@ -36,6 +43,13 @@ from varve.usecases.session import Session
 DEFAULT_DAYS = 90
 DEFAULT_MOST = 50
 MAX_MOST = 1_000
+WINDOW_ROWS = 4_000
+"""Records of several users that are compared at a time in a store too large to load.
+
+Each statement's vector is compared with all of a window.
+"""
+ROWS_AT_ONCE = 64
+"""Statements whose vectors are compared with a window's in one multiplication."""
 
 
 @doing("review")
@@ -59,74 +73,146 @@ def review(
         raise Rejected("most", f"must be from 1 to {MAX_MOST}")
     triples = session.graph.triples(session.scope)
     _propose_erasures(session, triples)
-    reader = session.records.at(session.scope)
-    stock = Stock(session.scope, reader, session.embedder)
-    columns = stock.columns(Grain.WORKING)
-    found: list[DoubtfulStatement] = []
-    if isinstance(columns, Columns):
-        doubts = _Doubts(session, columns, triples, user_id)
-        before = session.now - timedelta(days=days)
-        found = list(islice(doubts.find(microseconds(before)), most + 1))
+    before = microseconds(session.now - timedelta(days=days))
+    windows = _Windows(session, user_id)
+    doubts = _Doubts(session, triples, user_id)
+    found = _find_oldest(doubts, windows.read(), before, most + 1)
     waiting = [one.to_dict() for one in list_forget_proposals(session)]
     return Review(
         statements=tuple(found[:most]),
         proposals=tuple(waiting),
-        complete=isinstance(columns, Columns) and len(found) <= most,
+        complete=not windows.not_compared and len(found) <= most,
+        not_compared=tuple(windows.not_compared),
     )
 
 
+def _find_oldest(
+    doubts: "_Doubts", windows: Iterable[Columns], before: int, most: int
+) -> list[DoubtfulStatement]:
+    """Return up to `most` doubtful statements of all windows, the oldest first."""
+    oldest: list[tuple[int, str, DoubtfulStatement]] = []
+    for columns in windows:
+        if (
+            len(oldest) == most
+        ):  # what is confirmed later has no place any more
+            before = oldest[-1][0] + 1
+        for time, one in islice(doubts.find(columns, before), most):
+            insort(oldest, (time, one.id, one))
+        del oldest[most:]
+    return [one for _, _, one in oldest]
+
+
+class _Windows:
+    """The records to compare, whole or, of a store too large to load, some users at a time.
+
+    Statements are of one user, so that no window divides what is to be compared. A window
+    has at most `WINDOW_ROWS` records, or `MAX_ROWS` of one user. A user with more is in
+    `not_compared`.
+    """
+
+    def __init__(self, session: Session, user_id: str | None) -> None:
+        reader = session.records.at(session.scope)
+        self._stock = Stock(session.scope, reader, session.embedder)
+        self._user_id = user_id
+        self.not_compared: list[NotCompared] = []
+
+    def read(self) -> Iterator[Columns]:
+        """Yield the windows; one is in memory at a time."""
+        whole = self._stock.columns(Grain.WORKING)
+        if isinstance(whole, Columns):
+            yield whole
+            return
+        for users in self._group_users(whole):
+            yield self._stock.columns_of_users(Grain.WORKING, users)
+
+    def _group_users(self, outline: Outline) -> Iterator[list[str | None]]:
+        group: list[str | None] = []
+        size = 0
+        for user, records in self._count(outline):
+            if records > MAX_ROWS:
+                self.not_compared.append(NotCompared(user, records))
+                continue
+            if group and size + records > WINDOW_ROWS:
+                yield group
+                group = []
+                size = 0
+            group.append(user)
+            size += records
+        if group:
+            yield group
+
+    def _count(self, outline: Outline) -> Iterator[tuple[str | None, int]]:
+        """Yield the users to compare with the numbers of their records."""
+        users: list[str | None] = [None, *outline.users.names]
+        counts = np.bincount(outline.users.of + 1, minlength=len(users))
+        for user, records in zip(users, counts.tolist(), strict=True):
+            if records and self._user_id in (None, user):
+                yield user, records
+
+
 class _Doubts:
-    """The turns of a store that hold and that something contradicts."""
+    """The turns that hold and that something contradicts."""
 
     def __init__(
         self,
         session: Session,
-        columns: Columns,
         triples: Sequence[Triple],
         user_id: str | None,
     ) -> None:
         self._session = session
-        self._columns = columns
         self._ended = find_ended(triples, session.now)
         self._current = [one for one in triples if one.holds(session.now)]
         self._user_id = user_id
-        self._standings = Standings(columns)
 
-    def find(self, before: int) -> Iterator[DoubtfulStatement]:
-        """Yield the statements last confirmed before a time, the oldest first."""
-        columns = self._columns
-        store = self._standings.store
-        old = np.flatnonzero(columns.event_times < before)
-        confirmed = [
-            (self._standings.find_confirmed(row), row)
-            for row in old.tolist()
-            if store.is_told(row) and self._is_asked_for(row)
+    def find(
+        self, columns: Columns, before: int
+    ) -> Iterator[tuple[int, DoubtfulStatement]]:
+        """Yield a window's statements last confirmed before a time, the oldest first.
+
+        Each comes with that time, in microseconds since 1970.
+        """
+        standings = Standings(columns)
+        store = standings.store
+        told = [
+            row
+            for row in np.flatnonzero(columns.event_times < before).tolist()
+            if store.is_told(row) and self._is_asked_for(columns, row)
         ]
-        for time, row in sorted(confirmed):
-            if time >= before or self._standings.find_successors([row]):
+        for start in range(0, len(told), ROWS_AT_ONCE):
+            # Reads the vectors once for many rows; the statements keep the answers.
+            store.find_later(told[start : start + ROWS_AT_ONCE], None)
+        confirmed = [
+            (standings.find_confirmed(row), columns.ids[row], row)
+            for row in told
+        ]
+        for time, _, row in sorted(confirmed):
+            if time >= before or standings.find_successors([row]):
                 continue
-            against = self._find_contradiction(row)
+            record = columns.read_rows(np.array([row]))[0]
+            against = self._find_contradiction(standings, row, record)
             if against is not None:
-                yield self._describe(row, time, against)
+                yield time, self._describe(record, time, against)
 
-    def _is_asked_for(self, row: int) -> bool:
+    def _is_asked_for(self, columns: Columns, row: int) -> bool:
         if self._user_id is None:
             return True
-        return self._columns.users.name(row) == self._user_id
+        return columns.users.name(row) == self._user_id
 
-    def _find_contradiction(self, row: int) -> Contradiction | None:
-        later = self._standings.find_doubt(row)
+    def _find_contradiction(
+        self, standings: Standings, row: int, record: RecordRow
+    ) -> Contradiction | None:
+        later = standings.find_doubt(row)
         if later is not None:
+            columns = standings.columns
             return Contradiction(
-                id=self._columns.ids[later],
-                content=self._columns.contents[later],
-                date=self._day(self._columns.event_times.item(later)),
+                id=columns.ids[later],
+                content=columns.contents[later],
+                date=self._day(columns.event_times.item(later)),
             )
-        return self._find_ended_value(row)
+        return self._find_ended_value(record)
 
-    def _find_ended_value(self, row: int) -> Contradiction | None:
-        """Return what the graph holds in the place of a value that the row states."""
-        record = self._columns.read_rows(np.array([row]))[0]
+    def _find_ended_value(self, record: RecordRow) -> Contradiction | None:
+        """Return what the graph holds in the place of a value that a record states."""
         for one in self._ended:
             until = held_until(record.messages, record.content, [one])
             if until is not None:
@@ -141,9 +227,8 @@ class _Doubts:
         return f"no longer: {ended.value}"
 
     def _describe(
-        self, row: int, confirmed: int, against: Contradiction
+        self, record: RecordRow, confirmed: int, against: Contradiction
     ) -> DoubtfulStatement:
-        record = self._columns.read_rows(np.array([row]))[0]
         return DoubtfulStatement(
             id=record.id,
             content=record.content,
@@ -164,9 +249,12 @@ def _propose_erasures(session: Session, triples: Sequence[Triple]) -> None:
     values = read_forgotten(session.scope, reader, triples)
     if not values:
         return
-    statements = list(read_statements(session))
-    for value in values:
-        stating = [one for one in statements if _is_named(one, value)]
+    named: list[list[Proposal]] = [[] for _ in values]
+    for one in read_statements(session):
+        for value, stating in zip(values, named, strict=True):
+            if _is_named(one, value):
+                stating.append(one)
+    for stating in named:
         if stating:
             proposed.keep(session, fold_statements(stating))
 

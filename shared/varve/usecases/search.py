@@ -10,13 +10,12 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.domain.calendar import Grain, iso
+from varve.domain.calendar import Grain, iso, microseconds
 from varve.domain.entities import fold_of_user
 from varve.domain.record import GRAINS, STORES, Store, StoreName
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.mentions import has_mentions
 from varve.domain.search.nearness import recency
-from varve.domain.search.outline import microseconds
 from varve.domain.search.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight
@@ -276,7 +275,7 @@ def _wanted(
     way: Route, lanes: Lanes, running: Running, *, current: bool
 ) -> Wanted:
     request = running.request
-    limit = request.max_results + (SPARE_RESULTS if current else 0)
+    limit = request.max_results + SPARE_RESULTS
     if request.max_tokens:
         limit = MAX_RESULTS
     lookup = running.lookup

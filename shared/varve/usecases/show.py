@@ -5,11 +5,16 @@ from typing import Any
 from varve.domain.calendar import Grain, iso
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, StoreName, turn_id
+from varve.domain.triple import Triple
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
+from varve.usecases.known_ends import KnownEnds
 from varve.usecases.records import find_record
 from varve.usecases.session import Session
 from varve.usecases.timeline import messages_of_day, messages_on
+
+MAX_TRIPLES = 500
+"""Triples of a record's conversation that are read."""
 
 
 def show(
@@ -19,12 +24,31 @@ def show(
 
     A summary's sources are records with sources of their own; a fact's and a turn's are
     messages; a note's record has none. Of a source that retention has deleted only the id is shown and, for a
-    turn, its message while the timeline has it. Raises Rejected: there is no such record.
+    turn, its message while the timeline has it. Of a fact and a turn it tells whether it
+    is `current`, and the id of the turn that it is `supersededBy`, if memory knows one.
+    Raises Rejected: there is no such record.
     """
     scope = session.scope
     reader = session.records.at(scope)
     grain, record = find_record(reader, scope, record_id)
-    return _Tree(scope, reader, session.objects).describe(record, grain, depth)
+    shown = _Tree(scope, reader, session.objects).describe(
+        record, grain, depth
+    )
+    if record.memory_type in (MemoryType.FACT, MemoryType.TURN):
+        ends = _read_ends(session, reader, record)
+        shown["current"] = ends.is_current(record)
+        shown["supersededBy"] = ends.find_successor(record)
+    return shown
+
+
+def _read_ends(
+    session: Session, reader: MemoryReader, record: Record
+) -> KnownEnds:
+    triples: list[Triple] = []
+    if record.conversation_id is not None:
+        view = session.graph.open(session.scope)
+        triples = view.drawn_from(record.conversation_id, MAX_TRIPLES)
+    return KnownEnds(session.scope, reader, triples, session.now, of=record)
 
 
 class _Tree:

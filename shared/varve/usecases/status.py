@@ -6,6 +6,7 @@ from typing import Any
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.ledger import Failure, noted_grain
 from varve.domain.notes import is_note_key
+from varve.domain.search.query import Filter
 from varve.ports.meter import doing
 from varve.ports.records import MemoryReader
 from varve.usecases.budget import read_budget
@@ -106,14 +107,14 @@ def _grain(
     session: Session, grain: Grain, reader: MemoryReader
 ) -> dict[str, Any]:
     scope = session.scope
-    count = sum(reader.periods(scope, grain).values())
-    span = reader.span(scope, grain) if count else None
+    tallies = reader.tally(scope, grain, (), where=Filter())
+    whole = tallies[0] if tallies else None
     return {
-        "records": count,
+        "records": whole.records if whole else 0,
         "bytes": _bytes(session, f"vectordb/{scope}/{grain}"),
         "model": session.store.stores.model(scope, grain),
-        "oldest": iso(span[0]) if span else None,
-        "newest": iso(span[1]) if span else None,
+        "oldest": iso(whole.oldest) if whole else None,
+        "newest": iso(whole.newest) if whole else None,
     }
 
 

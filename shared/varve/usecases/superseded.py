@@ -19,13 +19,31 @@ def drop_superseded_attributes(
     statements: Sequence[ProfileEntry], stock: Stock
 ) -> list[ProfileEntry]:
     """Return the profile's statements that no message corrects."""
+    corrected = _find_corrected(_list_parts(statements), stock)
+    return [one for one in statements if one.id not in corrected]
+
+
+def find_doubtful_attributes(
+    statements: Sequence[ProfileEntry], stock: Stock
+) -> frozenset[str]:
+    """Return the ids of the profile's statements that a later message likely supersedes.
+
+    No question judges them, so that each prompt gets the same answer.
+    """
+    parts = _list_parts(statements)
+    columns = _read_columns(stock) if parts else None
+    if columns is None:
+        return frozenset()
+    return Standings(columns).find_likely_superseded(parts)
+
+
+def _list_parts(statements: Sequence[ProfileEntry]) -> Parts:
     parts: Parts = {}
     for statement in statements:
         words = f"{statement.key.replace('_', ' ')} {statement.value}"
         for message in statement.message_ids[:1]:
             parts[statement.id] = ((statement.conversation_id, message), words)
-    corrected = _find_corrected(parts, stock)
-    return [one for one in statements if one.id not in corrected]
+    return parts
 
 
 def drop_superseded_triples(
@@ -50,9 +68,13 @@ def _find_corrected(parts: Parts, stock: Stock) -> frozenset[str]:
     Profile and graph end a value by their own rules; a statement that is only likely to
     supersede ends none of theirs. A store too large to load answers with none.
     """
-    if not parts:
-        return frozenset()
+    columns = _read_columns(stock) if parts else None
+    return Standings(columns).find_corrected(parts) if columns else frozenset()
+
+
+def _read_columns(stock: Stock) -> Columns | None:
+    """Return the agent's statements; None: there are none, or too many to load."""
     columns = stock.columns(Grain.WORKING)
     if not isinstance(columns, Columns) or not len(columns):
-        return frozenset()
-    return Standings(columns).find_corrected(parts)
+        return None
+    return columns

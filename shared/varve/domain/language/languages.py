@@ -153,6 +153,7 @@ class Changes:
     - `echoing`: it acknowledges what the other one said.
     - `forgetting`: it asks to forget something.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
+    - `asks_before`: in such a question the change follows that ended what is asked for.
 
     `topics` are words of everyday topics, such as "home", by topic.
     """
@@ -174,6 +175,7 @@ class Changes:
     echoing: Words = ()
     forgetting: Words = ()
     asks_past: Words = ()
+    asks_before: Words = ()
     asks_help: Words = ()
     topics: Mapping[str, Words] = field(default_factory=dict)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
@@ -69,8 +70,9 @@ class Result(_ContractModel):
     `until` the last day on which its sources fall; of other memories `until` is None.
     `score` lies in [0, 1]. `also_in` are the ids of the records that say the same and were
     folded into this place. `current` is False if the statement is superseded or has ended;
-    `superseded_by` is then the id of the record that says what holds. `confirmed_at` is
-    when it was last said or confirmed. `agent_id` is the agent whose memory it is; it is
+    `superseded_by` is then the id of the record that says what holds. `is_named`, which
+    is not part of the contract: that record names it, so that it is not only likely.
+    `confirmed_at` is when it was last said or confirmed. `agent_id` is the agent whose memory it is; it is
     left out unless other agents were searched.
     """
 
@@ -92,6 +94,7 @@ class Result(_ContractModel):
     superseded_by: str | None = None
     until: str | None = None
     agent_id: str | None = None
+    is_named: bool = Field(default=False, exclude=True)
 
     @model_serializer(mode="wrap")
     def _without_missing_agent(

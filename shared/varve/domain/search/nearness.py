@@ -6,9 +6,10 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.calendar import microseconds, moment
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
-from varve.domain.search.outline import Times, microseconds, moment
+from varve.domain.search.outline import Times
 from varve.domain.search.question import Question
 from varve.domain.search.strategies import Strategy
 

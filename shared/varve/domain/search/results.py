@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import day_of, iso
+from varve.domain.calendar import day_of, iso, moment
 from varve.domain.record import MemoryType, Record, StoreName, span_of
-from varve.domain.search.outline import moment
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
 from varve.domain.text import estimated_tokens
@@ -110,6 +109,7 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
             moment(standing.confirmed if standing else row.time)
         ),
         "superseded_by": standing and standing.successor,
+        "is_named": standing is not None and standing.is_named,
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),

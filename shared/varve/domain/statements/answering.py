@@ -6,6 +6,7 @@ steps back behind it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import Enum, auto
 
 import numpy as np
 
@@ -14,17 +15,27 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
-from varve.domain.statements.cues import read_cues
+from varve.domain.statements.answerhood import Telling, weigh_answer
+from varve.domain.statements.asked import PairQuestion
+from varve.domain.statements.cues import (
+    Cues,
+    asks_past,
+    read_cues,
+    split_at_change,
+)
 from varve.domain.statements.paired import StoreStatements
+from varve.domain.statements.particulars import (
+    Particulars,
+    count_shared,
+    read_particulars,
+)
 from varve.domain.statements.standing import Standing, Standings, Successor
 
 BEHIND = 0.5
 """The factor of the score of a superseded statement, or of an echo."""
-BESIDE = 0.75
-"""The factor of the score of words that tell of a wish, of others or of what never came."""
-UNRELATED = 0.7
-"""The factor of the score of words that share nothing with a question about a person."""
-ASKED_PLACES = 6
+JUST_BEHIND = 0.97
+"""The factor of the score of a statement that is likely superseded."""
+ASKED_PLACES = 12
 """So many statements at the beginning of an answer count as asked for."""
 
 
@@ -37,57 +48,110 @@ def settle(
     *,
     about_present: bool,
 ) -> list[Ranked]:
-    """Return the ranked rows with their standings, in the order of a present answer.
+    """Return the ranked rows with their standings, in the order of the answer.
 
     All rows are of `columns`. `visible` passes the rows that the request may see; `text`
-    is the question and `question` its vector. Without `about_present` the order stays.
+    is the question and `question` its vector. In
+    an answer about neither the present nor the past the order stays.
     """
     store = columns.derive(StoreStatements)
+    cues = read_cues(text)
+    is_of_past = not about_present and asks_past(text)
+    whom = _find_whom(text, cues, columns, visible)
+    if whom is _Whom.SPEAKER and (about_present or is_of_past):
+        ranked = weigh_answers(ranked, store, cues)
     statements = {
         item.number: store.find_statement(item.number) for item in ranked
     }
-    told = list(
-        dict.fromkeys(row for row in statements.values() if row is not None)
-    )
-    cues = read_cues(text)
+    relevances = _measure_relevances(ranked, statements)
     standings = Standings(
         columns,
         # Statements of other users supersede none of the ranked ones.
         admitted=None if visible.until is None else columns.admitted(visible),
-        asked=tuple(told[:ASKED_PLACES]) if about_present else (),
-        question=cues,
-        careful=not cues.has("own")
-        and _is_among_persons(text, columns, visible),
+        asked=PairQuestion(cues, relevances),
+        careful=whom is _Whom.ONE_OF_SEVERAL,
     )
-    successors = standings.find_successors(told)
-    if not about_present:
-        return [
-            _mark(item, statements, successors, standings) for item in ranked
-        ]
-    answer = _Answer(
-        standings, successors, question, _find_tellers(statements)
-    )
+    successors = standings.find_successors(_list_told(statements))
+    if about_present:
+        return _put_current_first(
+            ranked, statements, successors, standings, question
+        )
+    marked = [
+        _mark(item, statements, successors, standings) for item in ranked
+    ]
+    if is_of_past:
+        placed = _put_former_first(marked, statements, successors)
+        return _put_change_behind(placed, store, text)
+    return marked
+
+
+def _list_told(statements: Mapping[int, int | None]) -> list[int]:
+    """Return the rows of the statements, each once."""
+    told = [row for row in statements.values() if row is not None]
+    return list(dict.fromkeys(told))
+
+
+def weigh_answers(
+    ranked: Sequence[Ranked], store: StoreStatements, question: Cues
+) -> Sequence[Ranked]:
+    """Return the rows with those first that by their words answer the question."""
+    weighed = []
     for item in ranked:
-        answer.add(item, statements[item.number])
-    return answer.sort()
+        factor = weigh_answer(question, read_telling(item, store))
+        weighed.append(replace(item, score=item.score * factor))
+    return sorted(weighed, key=lambda item: -item.score)
 
 
-def _is_among_persons(text: str, columns: Columns, visible: Filter) -> bool:
-    """Return whether a question names one of several persons who speak with each other.
+def read_telling(item: Ranked, store: StoreStatements) -> Telling:
+    """Return a row as what `weigh_answer` weighs."""
+    return Telling(
+        cues=store.read(item.number).cues,
+        cosine=item.vector,
+        is_assistant=store.is_assistant(item.number),
+        is_fact=store.is_fact(item.number),
+    )
 
-    They tell of each other's past. Weak pairs would reorder the answers: recall on
-    LoCoMo fell from 81 to 62 percent.
+
+def _measure_relevances(
+    ranked: Sequence[Ranked], statements: Mapping[int, int | None]
+) -> dict[int, float]:
+    """Return the share of the best score that each row of a statement has, best first."""
+    best = max((item.score for item in ranked), default=0.0) or 1.0
+    found: dict[int, float] = {}
+    for item in ranked:
+        row = statements[item.number]
+        if row is not None and len(found) < ASKED_PLACES:
+            found.setdefault(row, item.score / best)
+    return found
+
+
+class _Whom(Enum):
+    """Of whom a question asks.
+
+    Several persons who speak with each other tell of each other's past. Weak pairs would
+    reorder the answers: recall on LoCoMo fell from 81 to 62 percent.
     """
-    asked = set(words(text))
-    named = {
-        code
-        for word in asked
-        for code in columns.speakers_by_word.get(word, ())
-    }
+
+    SPEAKER = auto()
+    ONE_OF_SEVERAL = auto()
+    UNKNOWN = auto()
+
+
+def _find_whom(
+    text: str, cues: Cues, columns: Columns, visible: Filter
+) -> _Whom:
+    """Return of whom a question asks, by its own words and the names in it."""
+    if cues.has("own"):
+        return _Whom.SPEAKER
+    named: set[int] = set()
+    for word in set(words(text)):
+        named |= columns.speakers_by_word.get(word, frozenset())
     if not named:
-        return False
+        return _Whom.UNKNOWN
     persons = columns.derive(StoreStatements).find_persons(visible)
-    return bool(named & persons) and len(persons) > 1
+    if not named & persons:
+        return _Whom.UNKNOWN
+    return _Whom.SPEAKER if len(persons) == 1 else _Whom.ONE_OF_SEVERAL
 
 
 def _find_tellers(statements: Mapping[int, int | None]) -> dict[int, int]:
@@ -111,6 +175,74 @@ def _mark(
     )
 
 
+def _put_current_first(
+    ranked: Sequence[Ranked],
+    statements: dict[int, int | None],
+    successors: dict[int, Successor],
+    standings: Standings,
+    question: Floats,
+) -> list[Ranked]:
+    """Return the rows with superseded statements and echoes behind what holds."""
+    answer = _Answer(
+        standings, successors, question, _find_tellers(statements)
+    )
+    for item in ranked:
+        answer.add(item, statements[item.number])
+    return answer.sort()
+
+
+def _put_former_first(
+    marked: Sequence[Ranked],
+    statements: Mapping[int, int | None],
+    successors: Mapping[int, Successor],
+) -> list[Ranked]:
+    """Return the rows with superseded statements before their successors."""
+    best: dict[int | None, float] = {}
+    for item in marked:
+        best.setdefault(statements[item.number], item.score)
+    lifted: dict[int | None, float] = {}
+    limits: dict[int | None, float] = {}
+    for row, successor in successors.items():
+        if row in best and successor.row in best:
+            lifted[row] = max(best[row], best[successor.row])
+            limits[successor.row] = JUST_BEHIND * lifted[row]
+    placed = []
+    for item in marked:
+        told = statements[item.number]
+        score = min(item.score, limits.get(told, item.score))
+        if told in lifted and item.score == best[told]:
+            score = lifted[told]
+        placed.append(replace(item, score=score))
+    return sorted(placed, key=lambda item: -item.score)
+
+
+def _put_change_behind(
+    placed: Sequence[Ranked], store: StoreStatements, text: str
+) -> list[Ranked]:
+    """Return the rows with those behind that tell the change that the question names.
+
+    "Where did I live before I moved to Porto?" is not answered by "I moved to Porto".
+    """
+    state, change = split_at_change(text)
+    if not change:
+        return list(placed)
+    named = read_particulars(change)
+    asked = read_particulars(state)
+    behind = []
+    for item in placed:
+        told = store.read(item.number).cues.particulars
+        score = item.score
+        if _measure_share(named, told) > _measure_share(asked, told):
+            score *= BEHIND
+        behind.append(replace(item, score=score))
+    return sorted(behind, key=lambda item: -item.score)
+
+
+def _measure_share(words: Particulars, told: Particulars) -> float:
+    """Return the share of the telling words that a row tells."""
+    return count_shared(words, told) / max(1, len(words.telling))
+
+
 def _describe(
     statement: int | None,
     item: Ranked,
@@ -132,6 +264,7 @@ def _describe(
         confirmed=confirmed,
         successor=standings.columns.ids[last],
         is_corrected=statement in standings.corrections,
+        is_named=successor.is_named,
     )
 
 
@@ -158,31 +291,24 @@ class _Answer:
             statement, item, self._successors, self._standings
         )
         if statement is None:
-            score = item.score * (
-                UNRELATED if self._is_beside_words(item) else 1
-            )
-            self._items[item.number] = replace(
-                item, score=score, standing=standing
-            )
+            self._items[item.number] = replace(item, standing=standing)
             return
         is_echo = self._standings.store.is_assistant(item.number)
         score = item.score
-        if self._standings.is_beside(item.number):
-            score *= BESIDE
-        elif self._standings.is_unrelated(item.number):
-            score *= UNRELATED
         if is_echo or not standing.current:
             last = self._standings.find_last(statement, self._successors)
             self._lift(last, item)
-            score *= BEHIND
+            score *= self._get_factor(statement, is_echo=is_echo)
         self._items[item.number] = replace(
             item, score=score, standing=standing
         )
 
-    def _is_beside_words(self, item: Ranked) -> bool:
-        """Return whether words without a standing share nothing with the question."""
-        is_said = self._standings.store.is_assistant(item.number)
-        return is_said and self._standings.is_unrelated(item.number)
+    def _get_factor(self, statement: int, *, is_echo: bool) -> float:
+        """Return the factor of a row that gives its place to another one."""
+        successor = self._successors.get(statement)
+        if is_echo or successor is None or successor.is_named:
+            return BEHIND
+        return JUST_BEHIND
 
     def _lift(self, row: int, item: Ranked) -> None:
         """Let the row that tells a statement have at least the score of the item."""

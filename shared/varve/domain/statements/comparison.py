@@ -29,10 +29,11 @@ PER_WORD = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ToldTurn:
-    """A turn's id and what it states."""
+    """A turn's id, what it states, and who says so."""
 
     id: str
     statement: Statement
+    speaker: str
 
 
 @dataclass(frozen=True, slots=True)

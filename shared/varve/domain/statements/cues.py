@@ -22,6 +22,9 @@ STRONG = frozenset({"correcting", "ending", "changing", "fixing"})
 PASSING = frozenset({"supposed", "visiting", "past"})
 """Lists whose phrases concern one clause: another clause may tell what holds."""
 _CLAUSES = re.compile(r"[,.;:!?()]+|\s(?:and|but|y|pero)\s", re.IGNORECASE)
+_SENTENCES = re.compile(r"[^.!?…]+[.!?…]*")
+MIN_STATED = 3
+"""A sentence beside a question states something if it has so many telling words."""
 CHANGES = ("correcting", "ending", "changing", "fixing", "now")
 
 
@@ -45,6 +48,11 @@ class Cues:
     def has(self, name: str) -> bool:
         """Return whether the text has a phrase of this list."""
         return name in self.found
+
+    @property
+    def tells_name(self) -> bool:
+        """Whether the text has a name behind its first telling word."""
+        return any(word.named for word in self.particulars.telling[1:])
 
     @property
     def is_strong(self) -> bool:
@@ -96,9 +104,18 @@ def read_cues(text: str) -> Cues:
         firm=frozenset(_find_firm(text, found)),
         topics=frozenset(topics),
         persons=frozenset(persons),
-        asks=particulars.asks,
+        asks=particulars.asks and _only_asks(text),
         particulars=particulars,
     )
+
+
+def _only_asks(text: str) -> bool:
+    """Return whether no sentence of a text states anything beside its questions."""
+    for sentence in _SENTENCES.findall(text):
+        told = read_particulars(sentence)
+        if not told.asks and len(told.telling) >= MIN_STATED:
+            return False
+    return True
 
 
 def _find_firm(text: str, found: set[str]) -> set[str]:
@@ -117,6 +134,28 @@ def _find_firm(text: str, found: set[str]) -> set[str]:
 def asks_past(question: str) -> bool:
     """Return whether a question asks for bygone times."""
     return "asks_past" in read_cues(question).found
+
+
+def split_at_change(question: str) -> tuple[str, str]:
+    """Return what a folded question asks for, and the change before which it held.
+
+    Of "Where did I live before I moved?" they are "where did i live " and " i moved". The
+    change is "" if the question names none.
+    """
+    folded = fold_apostrophes(question)
+    found = _changes_named().search(folded)
+    if found is None:
+        return folded, ""
+    return folded[: found.start()], folded[found.end() :]
+
+
+@cache
+def _changes_named() -> re.Pattern[str]:
+    """Return the words of all languages after which a change is named."""
+    words: list[str] = []
+    for language in installed_languages():
+        words += language.changes.asks_before
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?=\s+\w)")
 
 
 def _choose_readers(text: str) -> list[_Reader]:

@@ -91,7 +91,7 @@ class StoreStatements:
         later = self.read(other)
         if self._is_passage(other) and not later.cues.tells_change:
             return -np.inf
-        return score_pair(self.read(row), later, self._count_later(row))
+        return score_pair(self.read(row), later, self.count_later(row))
 
     def _is_passage(self, row: int) -> bool:
         """Return whether a turn is one passage of a long message.
@@ -107,7 +107,8 @@ class StoreStatements:
             for other in near
         )
 
-    def _count_later(self, row: int) -> int:
+    def count_later(self, row: int) -> int:
+        """Return how many later statements the speaker of a row made."""
         if row not in self._crowds:
             self._crowds[row] = int(np.count_nonzero(self._is_later(row)))
         return self._crowds[row]

@@ -17,21 +17,27 @@ from varve.domain.record import turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
 from varve.domain.search.row import Message
+from varve.domain.statements.asked import (
+    NEAREST_IF_ASKED,
+    AskedPair,
+    PairQuestion,
+    goes_on,
+    score_asked,
+)
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.links import Relation
 from varve.domain.statements.paired import StoreStatements
-from varve.domain.statements.pairs import NEAREST, leaves, relate, tells_beside
+from varve.domain.statements.pairs import NEAREST, leaves
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_IF_ASKED = -0.5
-"""The same if a question about the present finds both and the later one relates to it."""
+SUPERSEDED_IF_ASKED = 0.7
+"""The same of a score that a question about both gives (`asked.score_asked`)."""
+CLEAR = 1.0
+"""The same of a score that marks an attribute of the profile, which each block shows."""
 DOUBTFUL = -1.0
 """The same for one that a person should look at: it holds, and may not."""
-SUPERSEDED_IF_FIRST = -1.0
-"""The same if both are among the first, and the later one tells of a change or an end."""
-FIRST_PLACES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +46,32 @@ class Standing:
 
     `current` is False if it is superseded or has ended; `successor` is then the id of
     the record that says what holds now, if memory has one. `is_corrected`: that record
-    corrects it by name; any other successor is likely only. `confirmed` is when it was
-    last said or confirmed, in microseconds since 1970.
+    corrects it by name. `is_named`: it does so, or a model judged that it supersedes it;
+    any other successor is likely only. `confirmed` is when it was last said or confirmed,
+    in microseconds since 1970.
     """
 
     current: bool
     confirmed: int
     successor: str | None = None
     is_corrected: bool = False
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """The row that supersedes another one, and the pair's score."""
+    """The row that supersedes another one, and the pair's score.
+
+    The score is infinite if a correction or a model's verdict names the pair.
+    """
 
     row: int
     score: float
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it supersedes the other one for certain, not only likely."""
+        return self.score == np.inf
 
 
 @dataclass(frozen=True)
@@ -63,16 +79,19 @@ class Standings:
     """The standing of the rows of one store.
 
     `admitted` are the rows that a request may see; what lies outside supersedes nothing.
-    None: it may see all rows of the users whom it asks for. `asked` are the rows that a
-    question about the present has found, best first, and `question` are that question's
-    cues: what it asks about is evidence that both rows tell of it.
+    None: it may see all rows of the users whom it asks for. `asked` is the
+    question, with what it found.
     """
 
     columns: Columns
     admitted: Bools | None = None
-    asked: tuple[int, ...] = ()
-    question: Cues | None = None
+    asked: PairQuestion | None = None
     careful: bool = False
+
+    @property
+    def question(self) -> Cues | None:
+        """The cues of the question."""
+        return self.asked.cues if self.asked else None
 
     @cached_property
     def store(self) -> StoreStatements:
@@ -123,10 +142,12 @@ class Standings:
         }
 
     def _add_asked(self, row: int, later: Sequence[int]) -> list[int]:
+        if self.asked is None or row not in self.asked.relevances:
+            return list(later)
         known = set(later)
         more = [
             one
-            for one in self.asked
+            for one in self.asked.relevances
             if one not in known and self.store.is_later(row, one)
         ]
         return [*later, *more]
@@ -199,37 +220,48 @@ class Standings:
                 best = (score, other)
         return best[1] if best else None
 
-    def _get_threshold(self, row: int, other: int) -> float:
-        if row not in self.asked or other not in self.asked:
-            return SUPERSEDED
-        first = self.asked[:FIRST_PLACES]
-        if (
-            row in first
-            and other in first
-            and self.store.read(other).cues.is_strong
-        ):
-            return SUPERSEDED_IF_FIRST
-        if self._is_asked_for(other):
-            return SUPERSEDED_IF_ASKED
-        return SUPERSEDED
-
-    def _is_asked_for(self, row: int) -> bool:
-        """Return whether a row shares a topic or a word with the question."""
-        asked = self.question
-        return asked is not None and relate(asked, self.store.read(row).cues)
-
     def _score(self, row: int, other: int) -> float:
         """Return the pair's score if it reaches the pair's threshold, else -inf."""
+        if self.asked is not None and self._is_asked(self.asked, row, other):
+            return self._score_asked(self.asked, row, other)
         score = self.store.score(row, other)
-        threshold = self._get_threshold(row, other)
-        if score + NEAREST < threshold:
+        if score + NEAREST < SUPERSEDED:
             return -np.inf
         # To find the nearest statement reads all vectors: only where it decides.
-        if score < threshold:
+        if score < SUPERSEDED:
             score += NEAREST * self.store.is_nearest(row, other)
-        if score < threshold or self._leaves(row, other):
+        if score < SUPERSEDED or self._leaves(row, other):
             return -np.inf
         return score
+
+    def _is_asked(self, asked: PairQuestion, row: int, other: int) -> bool:
+        """Return whether the question judges the pair, not its words alone."""
+        if row not in asked.first:
+            return False
+        return not goes_on(self.store.read(row), self.store.read(other))
+
+    def _score_asked(self, asked: PairQuestion, row: int, other: int) -> float:
+        score = score_asked(asked, self.read_pair(asked, row, other))
+        if score + NEAREST_IF_ASKED < SUPERSEDED_IF_ASKED:
+            return -np.inf
+        if self.store.is_nearest(row, other):
+            score += NEAREST_IF_ASKED
+        if score < SUPERSEDED_IF_ASKED or self._leaves(row, other):
+            return -np.inf
+        return score
+
+    def read_pair(
+        self, asked: PairQuestion, row: int, other: int
+    ) -> AskedPair:
+        """Return two rows as a pair to judge by a question."""
+        return AskedPair(
+            earlier=self.store.read(row),
+            later=self.store.read(other),
+            score=self.store.score(row, other),
+            relevance_before=asked.relevances[row],
+            relevance_after=asked.relevances.get(other, 0.0),
+            crowd=self.store.count_later(row),
+        )
 
     def _leaves(self, row: int, other: int) -> bool:
         """Return whether a later row leaves as it is what the question asks for."""
@@ -238,35 +270,24 @@ class Standings:
         later = self.store.read(other).cues
         return leaves(self.question, self.store.read(row).text, later)
 
-    def is_beside(self, row: int) -> bool:
-        """Return whether a turn is no answer to a question about the speaker's present.
-
-        It tells of a wish, of what never came, of another's words, or of persons whom
-        the question does not name. A question in the third person may ask for them.
-        """
-        if self.question is None or not self.question.has("own"):
-            return False
-        if not self.store.is_told(row):
-            return False
-        return tells_beside(self.question, self.store.read(row).cues)
-
-    def is_unrelated(self, row: int) -> bool:
-        """Return whether a row shares nothing with a question about its speaker."""
-        if self.question is None or not self.question.has("own"):
-            return False
-        return not relate(self.question, self.store.read(row).cues)
-
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.
 
         It does not supersede a fact about another part of the statement.
         """
+        is_fact = self.store.is_fact(row)
+        part = self.columns.contents[row] if is_fact else None
+        return self.takes(part, statement, successor)
+
+    def takes(self, part: str | None, statement: int, successor: int) -> bool:
+        """Return whether a statement's successor supersedes a part of it, such as a fact.
+
+        None as `part` is the whole statement. A correction supersedes all parts.
+        """
         is_corrected = self.corrections.get(statement) == successor
-        if is_corrected or not self.store.is_fact(row):
+        if part is None or is_corrected:
             return True
-        return self._concerns_part(
-            self.columns.contents[row], statement, successor
-        )
+        return self._concerns_part(part, statement, successor)
 
     def find_corrected(
         self, parts: Mapping[str, tuple[Message, str]]
@@ -278,16 +299,41 @@ class Standings:
         """
         if not (self.corrections or self.store.has_links):
             return frozenset()
-        row_by_id = {id_: row for row, id_ in enumerate(self.columns.ids)}
         found: set[str] = set()
-        for key, ((conversation, message), words) in parts.items():
-            row = row_by_id.get(turn_id(conversation or "", message), -1)
+        for key, row in self._find_turns(parts).items():
+            _, words = parts[key]
             successor = self._find_named(row)
             if successor is not None and self._concerns_part(
                 words, row, successor
             ):
                 found.add(key)
         return frozenset(found)
+
+    def find_likely_superseded(
+        self, parts: Mapping[str, tuple[Message, str]]
+    ) -> frozenset[str]:
+        """Return the keys of the parts whose messages a later one likely supersedes.
+
+        Parts are as in `find_corrected`.
+        """
+        found: set[str] = set()
+        for key, row in self._find_turns(parts).items():
+            successor = self.find_successors([row]).get(row)
+            if successor is not None and successor.score >= CLEAR:
+                found.add(key)
+        return frozenset(found)
+
+    def _find_turns(
+        self, parts: Mapping[str, tuple[Message, str]]
+    ) -> dict[str, int]:
+        """Return the row of each part's message, for those that the store has."""
+        row_by_id = {id_: row for row, id_ in enumerate(self.columns.ids)}
+        found: dict[str, int] = {}
+        for key, ((conversation, message), _) in parts.items():
+            row = row_by_id.get(turn_id(conversation or "", message))
+            if row is not None:
+                found[key] = row
+        return found
 
     def _concerns_part(
         self, words: str, statement: int, successor: int

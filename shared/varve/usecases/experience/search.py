@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.domain.calendar import day_of, iso
+from varve.domain.calendar import day_of, iso, microseconds
 from varve.domain.experience.answers import answer_from
 from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.lessons import Lesson, derive_lessons
@@ -16,7 +16,6 @@ from varve.domain.experience.recall import recollect
 from varve.domain.record import MemoryType, Record, Store
 from varve.domain.search.answer import Result, SearchResponse, Why
 from varve.domain.search.nearness import recency
-from varve.domain.search.outline import microseconds
 from varve.domain.search.query import (
     EXPERIENCE_TYPES,
     Filter,

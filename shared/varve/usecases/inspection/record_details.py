@@ -1,6 +1,6 @@
 """One record: its sources, the summaries it went into, its triples, and its expiry."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,15 +11,15 @@ from varve.domain.errors import Rejected
 from varve.domain.record import MemoryType, Record
 from varve.domain.retention import expires_at
 from varve.domain.search.query import Filter
-from varve.domain.triple import Op, Triple, TripleOperation
+from varve.domain.triple import Triple, TripleOperation
 from varve.ports.graph import GraphView
 from varve.usecases.inspection.periods import read_summaries
+from varve.usecases.known_ends import list_stating
 from varve.usecases.session import Session
-from varve.usecases.show import show
+from varve.usecases.show import MAX_TRIPLES, show
 from varve.usecases.triples import triple_as_json
 
 MAX_SUMMARIES = 50
-MAX_TRIPLES = 500
 MAX_ALIKE = 200
 """Records of the same conversation among which those of the same messages are found."""
 
@@ -30,8 +30,9 @@ class RecordDetails:
 
     `went_into` are the summaries that cite it, directly or through another summary, the
     finest grain first. `triples` are those that its messages made or changed, as JSON
-    values. `current` is False if all that it stated has ended, None if the graph took
-    nothing from it; `successors` are the triples that took their places.
+    values. `current` is as `usecases.known_ends` tells it, None for a summary;
+    `successor` is the turn that says what holds instead, and `successors` are the triples
+    that took the places of its triples.
     `confirmations` are what other messages said of the same, the oldest first.
     """
 
@@ -41,6 +42,7 @@ class RecordDetails:
     triples: tuple[dict[str, Any], ...]
     successors: tuple[dict[str, Any], ...]
     current: bool | None
+    successor: Record | None
     confirmations: tuple[TripleOperation, ...]
     facts: tuple[Record, ...]
     expires: datetime
@@ -63,11 +65,19 @@ def read_record_details(session: Session, record_id: str) -> RecordDetails:
         ),
         triples=taken.triples,
         successors=taken.successors,
-        current=taken.current,
+        current=record.get("current"),
+        successor=_read_successor(session, record.get("supersededBy")),
         confirmations=taken.confirmations,
         facts=tuple(_read_facts(session, record)) if said else (),
         expires=expires_at(period, session.config.limit(grain), session.zone),
     )
+
+
+def _read_successor(session: Session, id_: str | None) -> Record | None:
+    """Return the turn with an id, if memory still has it."""
+    ids = [] if id_ is None else [id_]
+    found = session.records.get(session.scope, Grain.WORKING, ids)
+    return found[0] if found else None
 
 
 def _follow_up(
@@ -110,7 +120,6 @@ class _Taken:
 
     triples: tuple[dict[str, Any], ...] = ()
     successors: tuple[dict[str, Any], ...] = ()
-    current: bool | None = None
     confirmations: tuple[TripleOperation, ...] = ()
 
 
@@ -130,16 +139,13 @@ def _read_taken(session: Session, record: dict[str, Any]) -> _Taken:
     stated = [
         one
         for one in own
-        if _cites(_beginnings(one), conversation_id, sources)
+        if _cites(list_stating(one), conversation_id, sources)
     ]
     successors = _find_successors(view, stated)
     spellings = find_spellings([*view.aliases(), *own, *successors])
     return _Taken(
         triples=tuple(triple_as_json(one, spellings) for one in own),
         successors=tuple(triple_as_json(one, spellings) for one in successors),
-        current=any(one.holds(session.now) for one in stated)
-        if stated
-        else None,
         confirmations=tuple(
             _find_confirmations(stated, conversation_id, sources)
         ),
@@ -152,16 +158,10 @@ def _find_confirmations(
     """Return what messages besides these said for the triples, the oldest first."""
     others: dict[str, TripleOperation] = {}
     for triple in stated:
-        for operation in _beginnings(triple):
+        for operation in list_stating(triple):
             if not _cites([operation], conversation_id, message_ids):
                 others[operation.id] = operation
     return sorted(others.values(), key=lambda one: (one.event_time, one.id))
-
-
-def _beginnings(triple: Triple) -> Sequence[TripleOperation]:
-    """Return the statements for a triple, without the one that ended it."""
-    stated = triple.evidence[:-1] if triple.invalid_at else triple.evidence
-    return [operation for operation in stated if operation.op is not Op.DELETE]
 
 
 def _cites(

@@ -1,0 +1,67 @@
+"""Whether a row answers a question about what holds, by what sort of words it has.
+
+A question about a speaker's own state is answered by what the speaker states of it, not
+by requests, questions, wishes or the assistant's words. `benchmarks/updates_fit_asked.py`
+fitted the weights.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from varve.domain.statements.cues import Cues
+from varve.domain.statements.pairs import relate, tells_beside
+
+SHARPNESS = 0.25
+"""How much of the fitted odds counts; the rest is left to the search's own score."""
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "beside": -1.21, "unrelated": -2.94, "asks": -1.14, "asks help": -0.88,
+        "own": 1.02, "near": 1.12, "assistant": -2.05, "change": 1.40,
+        "name": 1.59, "number": 0.79,
+    }
+)  # fmt: skip
+GREATEST = sum(weight for weight in WEIGHTS.values() if weight > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A row's cues, its likeness to the question, and whether the assistant said it.
+
+    A fact is about its speaker, though its words are in the third person.
+    """
+
+    cues: Cues
+    cosine: float
+    is_assistant: bool
+    is_fact: bool
+
+
+def weigh_answer(question: Cues, told: Telling) -> float:
+    """Return the factor of a row's score, greater than 0 and at most 1."""
+    signals = measure_answer(question, told)
+    odds = sum(weight * signals[name] for name, weight in WEIGHTS.items())
+    return math.exp(SHARPNESS * (odds - GREATEST))
+
+
+def measure_answer(question: Cues, told: Telling) -> dict[str, float]:
+    """Return the signals of a row, each from 0 to 1."""
+    cues = told.cues
+    is_beside = (
+        question.has("own")
+        and not told.is_assistant
+        and tells_beside(question, cues)
+    )
+    return {
+        "beside": float(is_beside),
+        "unrelated": float(not relate(question, cues)),
+        "asks": float(cues.asks),
+        "asks help": float(cues.has("asks_help")),
+        "own": float(cues.has("own") or told.is_fact),
+        "near": max(0.0, told.cosine),
+        "assistant": float(told.is_assistant),
+        "change": float(cues.tells_change and not question.has("asks_past")),
+        "name": float(cues.tells_name),
+        "number": float(bool(cues.particulars.numbers)),
+    }

@@ -1,0 +1,141 @@
+"""Which facts and turns no longer hold, as tables and pages tell it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from datetime import datetime
+from itertools import chain
+
+from varve.domain.calendar import Grain
+from varve.domain.identity import Scope
+from varve.domain.record import Record
+from varve.domain.statements.links import Relation, parse_links
+from varve.domain.statements.named import NamedSuccessors
+from varve.domain.statements.telling import (
+    CORRECTION,
+    find_turn_id,
+    list_corrected,
+)
+from varve.domain.triple import Op, Triple, TripleOperation
+from varve.ports.records import MemoryReader
+
+MessageKey = tuple[str, str]
+"""The ids of a conversation and of a message in it."""
+_Named = Mapping[str, Set[str]]
+"""By the id of a turn, the ids of the records that it names as superseded."""
+
+
+class KnownEnds:
+    """What memory knows of the ends of an agent's facts and turns.
+
+    One no longer holds if a correction or a link names it, or if all triples that its
+    messages state have ended. A search also finds likely successors by its question.
+    `of` limits the names to those of one record and of its successors.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        reader: MemoryReader,
+        triples: Iterable[Triple],
+        present: datetime,
+        of: Record | None = None,
+    ) -> None:
+        self._named = read_named_successors(scope, reader, of)
+        self._open = _find_open(triples, present)
+
+    def find_successor(self, record: Record) -> str | None:
+        """Return the id of the turn that says what holds instead; None: none is named."""
+        return self._named.find(record)
+
+    def is_current(self, record: Record) -> bool:
+        """Return whether a fact or turn holds, so far as memory knows."""
+        if self.find_successor(record) is not None:
+            return False
+        conversation = record.conversation_id or ""
+        stated = [
+            self._open[conversation, message]
+            for message in record.source_ids
+            if (conversation, message) in self._open
+        ]
+        return any(stated) if stated else True
+
+
+def list_stating(triple: Triple) -> Iterator[TripleOperation]:
+    """Yield the statements for a triple, without the one that ended it."""
+    stated = triple.evidence[:-1] if triple.invalid_at else triple.evidence
+    for operation in stated:
+        if operation.op is not Op.DELETE:
+            yield operation
+
+
+def read_named_successors(
+    scope: Scope, reader: MemoryReader, of: Record | None = None
+) -> NamedSuccessors:
+    """Read the turns that name others, and what they name.
+
+    It holds these records alone in memory, not the store. Raises Retryable.
+    """
+    named = _read_names(scope, reader)
+    if of is not None:
+        named = _select_chain(named, {of.id, find_turn_id(of)})
+    ids = named.keys() | set(chain.from_iterable(named.values()))
+    return NamedSuccessors(reader.get(scope, Grain.WORKING, sorted(ids)))
+
+
+def _read_names(scope: Scope, reader: MemoryReader) -> _Named:
+    """Return what the corrections and the linked turns of a store name."""
+    named = _read_corrected(scope, reader)
+    for id_, links in reader.read_links(scope, Grain.WORKING).items():
+        earlier = named.get(id_, frozenset()) | set(_list_superseded(links))
+        if earlier:
+            named[id_] = earlier
+    return named
+
+
+def _read_corrected(scope: Scope, reader: MemoryReader) -> dict[str, Set[str]]:
+    """Return what each correction names, and the turns of the facts among it."""
+    said = reader.in_conversations(scope, Grain.WORKING, CORRECTION)
+    corrected = {one.id: list_corrected(one.source_ids) for one in said}
+    ids = set(chain.from_iterable(corrected.values()))
+    found = reader.get(scope, Grain.WORKING, sorted(ids))
+    turns = {one.id: find_turn_id(one) for one in found}
+    named: dict[str, Set[str]] = {}
+    for id_, earlier in corrected.items():
+        named[id_] = {*earlier, *(turns.get(one, one) for one in earlier)}
+    return named
+
+
+def _list_superseded(links: Iterable[str]) -> Iterator[str]:
+    for link in links:
+        for relation, id_ in parse_links(link):
+            if relation is Relation.SUPERSEDES:
+                yield id_
+
+
+def _select_chain(named: _Named, ids: Set[str]) -> _Named:
+    """Return what names one of the ids, directly or through other successors."""
+    chosen: dict[str, Set[str]] = {}
+    while True:
+        more = {
+            later: earlier
+            for later, earlier in named.items()
+            if later not in chosen and not ids.isdisjoint(earlier)
+        }
+        if not more:
+            return chosen
+        chosen |= more
+        ids = more.keys()
+
+
+def _find_open(
+    triples: Iterable[Triple], present: datetime
+) -> dict[MessageKey, bool]:
+    """Return whether a triple that a message states has not ended, by message."""
+    is_open: dict[MessageKey, bool] = {}
+    for triple in triples:
+        end = triple.invalid_at
+        has_ended = end is not None and end <= present
+        for operation in list_stating(triple):
+            for message in operation.message_ids:
+                key = (operation.conversation_id, message)
+                is_open[key] = is_open.get(key, False) or not has_ended
+    return is_open
