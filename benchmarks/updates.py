@@ -2,7 +2,7 @@
 
 Each case of `benchmarks/updates` (see `updates_cases.py`) is a store of its own: one
 statement and what changes it, or a look-alike that changes nothing, among chatter and
-the assistant's echoes. No model is configured. Printed for both parts, beside BM25 over
+the assistant's echoes. No model is configured. Printed for each part, beside BM25 over
 the same words and BM25's best five, newest first:
 
 - first right: the first result is the message that holds;
@@ -37,7 +37,7 @@ from tests.support.drivers import open_memory
 from varve import Memory
 from varve.domain.identity import Scope
 
-PARTS = ("fitted", "held-out")
+PARTS = ("fitted", "second", "third", "held-out")
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)
 WAYS = ("varve", "BM25", "BM25, five newest")

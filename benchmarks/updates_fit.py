@@ -27,8 +27,7 @@ import numpy as np
 from benchmarks.retrieval import corpus
 from benchmarks.updates_cases import Case, build_conversations, read_cases
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
-from varve.domain.calendar import parse_instant
-from varve.domain.search.outline import microseconds
+from varve.domain.calendar import microseconds, parse_instant
 from varve.domain.statements.paired import MAX_LATER
 from varve.domain.statements.pairs import (
     Statement,
