@@ -10,9 +10,7 @@ from pathlib import Path
 LIBRARY = Path(__file__).parents[1] / "shared" / "varve"
 VALUE = "…"
 """Stands for a value in a message."""
-ERRORS = frozenset(
-    {"Rejected", "Misconfigured", "Retryable", "Contended", "Outdated"}
-)
+ERRORS = frozenset({"Rejected", "Misconfigured", "Retryable", "Contended"})
 HINTS = (
     "usecases/search.py",
     "usecases/search_hints.py",
