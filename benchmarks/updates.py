@@ -2,7 +2,8 @@
 
 Each case of `benchmarks/updates` (see `updates_cases.py`) is a store of its own: one
 statement and what changes it, or a look-alike that changes nothing, among chatter and
-the assistant's echoes. No model is configured. Printed for each part, beside BM25 over
+the assistant's echoes. With `--together`, eight cases of other categories share a store
+and a user. No model is configured. Printed for each part, beside BM25 over
 the same words and BM25's best five, newest first:
 
 - first right: the first result is the message that holds;
@@ -10,6 +11,7 @@ the same words and BM25's best five, newest first:
 - unmarked: among the first five one says a superseded value, without a mark;
 - context right, stale: the block has the value; it has a superseded one without a mark;
 - look-alikes: the first result is the message that holds;
+- falsely marked: among the first five, the message that holds is marked as superseded;
 - past: of the questions about the past, the first result is a superseded message;
 - echoes: of the first three places, those of the assistant.
 """
@@ -31,19 +33,21 @@ from benchmarks.updates_cases import (
     Case,
     Line,
     build_conversations,
+    build_together,
+    group_cases,
     read_cases,
 )
 from tests.support.drivers import open_memory
 from varve import Memory
 from varve.domain.identity import Scope
 
-PARTS = ("fitted", "second", "third", "held-out")
+PARTS = ("fitted", "second", "third", "fourth", "held-out", "unseen")
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)
 WAYS = ("varve", "BM25", "BM25, five newest")
 HEADINGS = (
     "first right", "stale first", "unmarked", "context right", "context stale",
-    "look-alikes", "past", "echoes",
+    "look-alikes", "falsely marked", "past", "echoes",
 )  # fmt: skip
 
 
@@ -89,6 +93,7 @@ def main() -> None:
     """Print a table for each part."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--together", action="store_true")
     parser.add_argument("--failures", action="store_true")
     parser.add_argument(
         "--stores", type=Path, help="keep the stores in this folder"
@@ -96,34 +101,53 @@ def main() -> None:
     arguments = parser.parse_args()
     for part in arguments.part or PARTS:
         cases = read_cases(f"{part}.txt")
-        print(f"\n{part}: {len(cases)} cases\n")
+        groups = [[case] for case in cases]
+        if arguments.together:
+            groups = group_cases(cases)
+        count = sum(map(len, groups))
+        print(f"\n{part}: {count} cases in {len(groups)} stores\n")
         print(f"| way | {' | '.join(HEADINGS)} |")
         print(f"| --- |{' ---: |' * len(HEADINGS)}")
         report = print if arguments.failures else _keep_quiet
         with TemporaryDirectory() as temporary:
             folder = arguments.stores or Path(temporary)
-            tallies = measure(cases, folder / part, report)
+            tallies = measure(groups, folder / part, report)
         for way, tally in tallies.items():
             print(tally.row(way))
 
 
 def measure(
-    cases: Sequence[Case], folder: Path, report: Callable[[str], object]
+    groups: Sequence[Sequence[Case]],
+    folder: Path,
+    report: Callable[[str], object],
 ) -> dict[str, Tally]:
-    """Return the counts of each way over the cases; `report` gets failures of Varve."""
+    """Return the counts of each way; `report` gets failures of Varve.
+
+    Each group of cases shares a store.
+    """
     tallies = {way: Tally() for way in WAYS}
-    for case in cases:
-        conversations = build_conversations(case)
-        memory = open_memory(SCOPE, folder / str(case.number), now=lambda: NOW)
+    for group in groups:
+        conversations = build_store(group)
+        numbers = [str(case.number) for case in group]
+        place = folder / "-".join(numbers)
+        memory = open_memory(SCOPE, place, now=lambda: NOW)
         memory.ingest(conversations)
-        own = ask_memory(memory, case, conversations)
-        every = {"varve": own, **ask_bm25(case, conversations)}
-        for way, answers in every.items():
-            judge(case, answers, tallies[way])
-        failure = describe_failure(case, own)
-        if failure:
-            report(failure)
+        for case in group:
+            own = ask_memory(memory, case, conversations)
+            every = {"varve": own, **ask_bm25(case, conversations)}
+            for way, answers in every.items():
+                judge(case, answers, tallies[way])
+            failure = describe_failure(case, own)
+            if failure:
+                report(failure)
     return tallies
+
+
+def build_store(group: Sequence[Case]) -> list[dict[str, Any]]:
+    """Return the conversations of a group of cases."""
+    if len(group) == 1:
+        return build_conversations(group[0])
+    return build_together(group)
 
 
 def ask_memory(
@@ -192,7 +216,11 @@ def ask_bm25(
 def judge(case: Case, answers: Answers, tally: Tally) -> None:
     """Count a way's answers to one case."""
     first = answers.present[:1]
-    is_right = any(_is_of(shown, "new") for shown in first)
+    is_right = any(_is_of(shown, "new", case) for shown in first)
+    is_false = any(
+        one.is_marked and _is_of(one, "new", case) for one in answers.present
+    )
+    tally.add("falsely marked", holds=is_false)
     if case.is_lookalike:
         tally.add("look-alikes", holds=is_right)
     else:
@@ -208,19 +236,30 @@ def judge(case: Case, answers: Answers, tally: Tally) -> None:
             "context stale", holds=any(_stale_lines(answers.block, case))
         )
         if case.past:
-            past = any(_is_of(shown, "old") for shown in answers.past[:1])
+            past = any(
+                _is_of(shown, "old", case) for shown in answers.past[:1]
+            )
             tally.add("past", holds=past)
     for shown in answers.present[:3]:
-        tally.add("echoes", holds=_is_of(shown, "reply"))
+        tally.add("echoes", holds=_is_of(shown, "reply", case))
 
 
-def _is_of(shown: Shown, prefix: str) -> bool:
-    return any(id_.startswith(f"{prefix}-") for id_ in shown.messages)
+def _is_of(shown: Shown, mark: str, case: Case) -> bool:
+    """Return whether a result is a message with this mark of this case.
+
+    Only where cases share a store are their numbers in the messages' ids.
+    """
+    for id_ in shown.messages:
+        found, *numbers = id_.split("-")
+        is_own = len(numbers) < 3 or numbers[0] == str(case.number)
+        if found == mark and is_own:
+            return True
+    return False
 
 
 def _is_stale(shown: Shown, case: Case) -> bool:
     text = shown.text.lower()
-    says_right = case.right.lower() in text or _is_of(shown, "new")
+    says_right = case.right.lower() in text or _is_of(shown, "new", case)
     return not says_right and any(
         value.lower() in text for value in case.stale
     )
@@ -241,11 +280,13 @@ def describe_failure(case: Case, answers: Answers) -> str:
     """Return what went wrong with a case; "" if nothing did."""
     first = answers.present[:1]
     wrong = []
-    if not any(_is_of(shown, "new") for shown in first):
+    if not any(_is_of(shown, "new", case) for shown in first):
         wrong.append("first")
     if not case.is_lookalike and any(_unmarked(answers.present, case)):
         wrong.append("unmarked")
-    if case.past and not any(_is_of(one, "old") for one in answers.past[:1]):
+    if case.past and not any(
+        _is_of(one, "old", case) for one in answers.past[:1]
+    ):
         wrong.append("past")
     if not case.is_lookalike and any(_stale_lines(answers.block, case)):
         wrong.append("context stale")

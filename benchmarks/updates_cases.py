@@ -151,6 +151,57 @@ def build_conversations(case: Case) -> list[dict[str, Any]]:
     return list(_date(mixed, case.speaker, user, luck))
 
 
+def group_cases(cases: Sequence[Case], size: int = 8) -> list[list[Case]]:
+    """Return groups of a language's cases without speakers, each of another category.
+
+    The result is the same each time. Cases that fill no group of at least half the size
+    are left out.
+    """
+    luck = random.Random(size)
+    groups: list[list[Case]] = []
+    for language in ECHOES:
+        left: dict[str, list[Case]] = {}
+        for case in cases:
+            if case.language == language and not case.speaker:
+                left.setdefault(case.category, []).append(case)
+        for same in left.values():
+            luck.shuffle(same)
+        while len(left) >= size // 2:
+            largest = sorted(left, key=lambda name: (-len(left[name]), name))
+            groups.append([left[name].pop() for name in largest[:size]])
+            left = {name: same for name, same in left.items() if same}
+    return groups
+
+
+def build_together(group: Sequence[Case]) -> list[dict[str, Any]]:
+    """Return the conversations of several cases as one user's, among others.
+
+    The parts of a message's id are its mark and its case's number: `new-12-…`.
+    """
+    luck = random.Random(" ".join(str(case.number) for case in group))
+    streams = [
+        [
+            (case.number, talk)
+            for talk in _split_conversations(_answer(case, luck))
+        ]
+        for case in group
+    ]
+    chatter = read_chatter(group[0].language)
+    streams += [[(-1, talk)] for talk in chatter]
+    mixed: list[tuple[int, list[Line]]] = []
+    while streams:
+        stream = luck.choice(streams)
+        mixed.append(stream.pop(0))
+        streams = [one for one in streams if one]
+    talks = [talk for _, talk in mixed]
+    dated = list(_date(talks, "", "u-1", luck, gap=4))
+    for (case, _), conversation in zip(mixed, dated, strict=True):
+        for message in conversation["messages"]:
+            mark, rest = message["id"].split("-", 1)
+            message["id"] = f"{mark}-{case}-{rest}"
+    return dated
+
+
 def _answer(case: Case, luck: random.Random) -> Iterator[Line]:
     """Yield the lines; the assistant answers most statements that have no answer yet."""
     for number, line in enumerate(case.lines):
@@ -179,8 +230,13 @@ def _date(
     speaker: str,
     user: str,
     luck: random.Random,
+    *,
+    gap: int = 9,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the conversations; message ids begin with the mark of their line."""
+    """Yield the conversations, `gap` days apart at most.
+
+    Message ids begin with the mark of their line.
+    """
     at = BEGINNING
     names = {
         "-": "old",
@@ -191,7 +247,9 @@ def _date(
         ">": "reply",
     }
     for number, group in enumerate(groups):
-        at += timedelta(days=luck.randint(1, 9), minutes=luck.randint(0, 400))
+        at += timedelta(
+            days=luck.randint(1, gap), minutes=luck.randint(0, 400)
+        )
         messages = []
         for place, line in enumerate(group):
             message = {

@@ -125,6 +125,8 @@ def test_a_passage_with_a_word_of_change_supersedes(memory: Memory) -> None:
         "if I ever won the lottery I'd move to Madeira",
         "I almost moved to Kiel, glad I didn't",
         "should I move to Kiel now?",
+        "omg my sister got a flat in Kiel, I'm so jealous",
+        "a mi hermana le gusta su casa nueva en Kiel, me da envidia",
     ],
 )
 def test_a_look_alike_supersedes_nothing(memory: Memory, alike: str) -> None:
@@ -133,6 +135,33 @@ def test_a_look_alike_supersedes_nothing(memory: Memory, alike: str) -> None:
     results = search(memory, "where do I live?")
     assert "Hamburg" in results[0].content
     assert find(results, "Hamburg").current
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "question", "right"),
+    [
+        (
+            "the caterer wants 68 a head, is that much for a buffet?",
+            "she came down, we signed with the caterer at 61 a head",
+            "how much a head is our caterer?",
+            "61",
+        ),
+        (
+            "tenemos Postgres 13 en el servidor, ¿qué le ajusto?",
+            "anoche migramos, nuestro servidor quedó en Postgres 16",
+            "¿qué Postgres tenemos en el servidor?",
+            "16",
+        ),
+    ],
+)
+def test_a_statement_before_a_question_is_superseded(
+    memory: Memory, old: str, new: str, question: str, right: str
+) -> None:
+    memory.ingest(talk(1, old))
+    memory.ingest(talk(9, new))
+    results = search(memory, question)
+    assert right in results[0].content
+    assert not find(results, old).current
 
 
 def test_before_the_change_the_earlier_statement_holds(memory: Memory) -> None:

@@ -114,9 +114,11 @@ class Questions:
     `greeting`, begin a question about the present if a word of `present` and none of `past` follows;
     `state_opening` begins one about a `state`. `happened` are words that ask for whatever there was.
     `relative_times` are words of a time relative to the present. `time_marks` are words of any text
-    that show a time; `{unit}` in them stands for the `time_units` of all languages.
+    that show a time; `{unit}` in them stands for the `time_units` of all languages. `asking` words
+    begin a clause that asks.
     """
 
+    asking: Words = ()
     asks_when: Words = ()
     current: Words = ()
     greeting: Words = ()
@@ -145,11 +147,12 @@ class Changes:
     """Patterns, in folded text, by which speakers tell what holds and what has changed.
 
     - `own`, `others`: of whom a statement tells, the speaker or other persons.
-    - `supposed`, `almost`, `coming`, `reported`, `visiting`, `past`: it tells of nothing that holds
-      now: a condition or wish, a change that did not come or is still to come, another's
-      words, a visit, bygone times.
+    - `supposed`, `almost`, `refused`, `coming`, `reported`, `visiting`, `past`: it tells of nothing
+      that holds now: a condition or wish, a change that nearly came, was refused or is
+      still to come, another's words, a visit, bygone times.
     - `correcting`, `ending`, `changing`, `fixing`: it corrects a statement, tells the end
-      of a state, a change, a repair. `now`: it tells the present state.
+      of a state, a change, a repair. `now`: it tells the present state. `present` are
+      words of the present tense.
     - `echoing`: it acknowledges what the other one said.
     - `forgetting`: it asks to forget something.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
@@ -162,6 +165,7 @@ class Changes:
     others: Words = ()
     supposed: Words = ()
     almost: Words = ()
+    refused: Words = ()
     coming: Words = ()
     reported: Words = ()
     visiting: Words = ()
@@ -171,6 +175,7 @@ class Changes:
     changing: Words = ()
     fixing: Words = ()
     now: Words = ()
+    present: Words = ()
     recent: Words = ()
     echoing: Words = ()
     forgetting: Words = ()

@@ -6,20 +6,26 @@ fitted the weights.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from varve.domain.statements.cues import Cues
+from varve.domain.statements.cues import (
+    CHANGES,
+    GUARDS,
+    MOST_PRESENT,
+    Cues,
+)
 from varve.domain.statements.pairs import relate, tells_beside
 
 SHARPNESS = 0.25
 """How much of the fitted odds counts; the rest is left to the search's own score."""
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "beside": -1.21, "unrelated": -2.94, "asks": -1.14, "asks help": -0.88,
-        "own": 1.02, "near": 1.12, "assistant": -2.05, "change": 1.40,
-        "name": 1.59, "number": 0.79,
+        "beside": -1.19, "unrelated": -2.71, "asks": -1.74, "asks help": -0.73,
+        "own": 1.61, "near": 1.45, "assistant": -2.97, "change": 0.62,
+        "name": 2.14, "number": 0.79, "guards": -2.21, "persons": -0.21,
+        "present": 2.72, "firm change": 0.75,
     }
 )  # fmt: skip
 GREATEST = sum(weight for weight in WEIGHTS.values() if weight > 0)
@@ -64,4 +70,13 @@ def measure_answer(question: Cues, told: Telling) -> dict[str, float]:
         "change": float(cues.tells_change and not question.has("asks_past")),
         "name": float(cues.tells_name),
         "number": float(bool(cues.particulars.numbers)),
+        "guards": _count(cues.has(name) for name in GUARDS),
+        "persons": _count(cues.persons) if question.has("own") else 0.0,
+        "present": min(MOST_PRESENT, cues.present) / MOST_PRESENT,
+        "firm change": float(not cues.firm.isdisjoint(CHANGES)),
     }
+
+
+def _count(found: Iterable[object]) -> float:
+    """Return how many are true, at most two, as a share of two."""
+    return min(2, sum(map(bool, found))) / 2

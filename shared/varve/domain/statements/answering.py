@@ -68,7 +68,7 @@ def settle(
         columns,
         # Statements of other users supersede none of the ranked ones.
         admitted=None if visible.until is None else columns.admitted(visible),
-        asked=PairQuestion(cues, relevances),
+        asked=PairQuestion(cues, question, relevances),
         careful=whom is _Whom.ONE_OF_SEVERAL,
     )
     successors = standings.find_successors(_list_told(statements))

@@ -6,44 +6,52 @@ readily than without a question. `benchmarks/updates_fit_asked.py` fitted the we
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 
+from varve.domain.search.lexical import Floats
 from varve.domain.statements.cues import Cues
-from varve.domain.statements.pairs import MIN_CROWD, Statement
-from varve.domain.statements.particulars import count_shared
+from varve.domain.statements.pairs import (
+    MIN_CROWD,
+    Statement,
+    measure_bars,
+    measure_likeness,
+    relate,
+    tells_nothing_own,
+)
 
 FIRST_PLACES = 6
 """So many statements at the beginning of an answer may be superseded by its others."""
 LEAST_SCORE = -8.0
 SCORE_UNIT = 4.0
 """A pair's own score counts from `LEAST_SCORE` on, in these units."""
-MAX_BRIEF = 3
-"""A statement with fewer telling words tells little by itself."""
+
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "bias": -2.03, "pair": 3.04, "found before": 2.06, "found after": 0.77,
-        "near statement": -0.57, "words before": 0.65, "asks help": -1.19,
-        "own": 0.36, "names": 0.94, "dates": 0.81, "brief": -0.28,
-        "continues": -1.97, "crowd": -1.00,
+        "bias": -3.68, "pair": 0.89, "found before": 2.87, "margin": 1.62,
+        "near question": 0.71, "unrelated": -0.94, "likeness": 0.77,
+        "words": 2.22, "change": 0.52, "own": 0.23, "continues": -2.22,
+        "crowd": -1.00, "comma": 0.71, "colon": 0.80, "never": -1.93,
+        "event": -0.49,
     }
 )  # fmt: skip
-NEAREST_IF_ASKED = 1.77
+NEAREST_IF_ASKED = 1.14
 """What it adds that no earlier statement of the speaker is nearer to the later one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairQuestion:
-    """A question's cues with the statements that it found.
+    """A question's cues and vector with the statements that it found.
 
     `relevances` has the share of the best score that each row of a statement has, best
     first.
     """
 
     cues: Cues
+    vector: Floats = field(repr=False)
     relevances: Mapping[int, float]
 
     @property
@@ -51,14 +59,21 @@ class PairQuestion:
         """The rows that most likely answer the question, best first."""
         return list(self.relevances)[:FIRST_PLACES]
 
+    def find_beside(self, row: int, other: int) -> float:
+        """Return the greatest relevance of a row beside these two; 0: there is none."""
+        for found, relevance in self.relevances.items():
+            if found not in (row, other):
+                return relevance
+        return 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class AskedPair:
     """Two statements of a speaker.
 
-    The relevances are theirs to the question (`PairQuestion.relevances`). `crowd` counts the
-    later statements of the speaker.
-    `score` is that of the pair alone (`pairs.score_pair`).
+    The relevances are to the question (`PairQuestion.relevances`): those of both, and the
+    greatest of any other statement. `crowd` counts the later statements of the speaker.
+    `score` is that of the pair alone, as if no words barred it (`pairs.weigh_pair`).
     """
 
     earlier: Statement
@@ -66,15 +81,18 @@ class AskedPair:
     score: float
     relevance_before: float
     relevance_after: float
+    relevance_beside: float
     crowd: int
 
 
 def score_asked(question: PairQuestion, pair: AskedPair) -> float:
     """Return how likely the later statement supersedes the earlier one, as a logit.
 
-    -inf: it cannot, as in `pairs.score_pair`.
+    -inf: the later one is a passage of a longer message, only asks, or tells of others or
+    of nothing present.
     """
-    if pair.score == -np.inf:
+    is_foreign = tells_nothing_own(pair.earlier.cues, pair.later.cues)
+    if pair.score == -np.inf or is_foreign:
         return -np.inf
     signals = measure_asked(question, pair)
     return sum(weight * signals[name] for name, weight in WEIGHTS.items())
@@ -83,28 +101,26 @@ def score_asked(question: PairQuestion, pair: AskedPair) -> float:
 def measure_asked(question: PairQuestion, pair: AskedPair) -> dict[str, float]:
     """Return the signals of a pair, each about from 0 to 1; "pair" from -2.
 
-    "crowd" is greater: the natural logarithm of the count, from `MIN_CROWD` on.
+    "crowd" is the natural logarithm of the count, from `MIN_CROWD` on.
     """
-    asked = question.cues.particulars
     before = pair.earlier.cues
     after = pair.later.cues
-    near = float(pair.earlier.vector @ pair.later.vector)
+    near = float(question.vector @ pair.earlier.vector)
     return {
         "bias": 1.0,
         "pair": max(LEAST_SCORE, pair.score) / SCORE_UNIT,
         "found before": pair.relevance_before,
-        "found after": pair.relevance_after,
-        "near statement": max(0.0, near),
-        "words before": float(count_shared(before.particulars, asked) > 0),
-        "asks help": float(after.has("asks_help")),
+        "margin": pair.relevance_after - pair.relevance_beside,
+        "near question": max(0.0, near),
+        "unrelated": float(not relate(question.cues, after)),
+        **measure_likeness(before, after),
+        "change": float(after.tells_change),
         "own": float(after.has("own")),
-        "names": float(before.tells_name and after.tells_name),
-        "dates": float(
-            bool(before.particulars.dates and after.particulars.dates)
-        ),
-        "brief": float(len(after.particulars.telling) < MAX_BRIEF),
         "continues": float(_continues_another(pair.earlier, pair.later)),
         "crowd": math.log(max(1.0, pair.crowd / MIN_CROWD)),
+        "comma": float("," in pair.later.text),
+        "colon": float(":" in pair.later.text),
+        **measure_bars(before, after),
     }
 
 

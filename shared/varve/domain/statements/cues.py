@@ -17,14 +17,18 @@ from varve.domain.statements.particulars import Particulars, read_particulars
 MAX_CACHED_TEXTS = 8_192
 TOPIC = "topic "
 """The prefix of a topic's name among the lists."""
-GUARDS = ("supposed", "almost", "reported", "visiting", "past")
+GUARDS = ("supposed", "almost", "refused", "reported", "visiting", "past")
 STRONG = frozenset({"correcting", "ending", "changing", "fixing"})
 PASSING = frozenset({"supposed", "visiting", "past"})
 """Lists whose phrases concern one clause: another clause may tell what holds."""
 _CLAUSES = re.compile(r"[,.;:!?()]+|\s(?:and|but|y|pero)\s", re.IGNORECASE)
 _SENTENCES = re.compile(r"[^.!?…]+[.!?…]*")
+_PARTS = re.compile(r"[,;:]\s|\s[-–—]+\s|(?=¿)")
+"""Borders between the clauses of a question."""
 MIN_STATED = 3
-"""A sentence beside a question states something if it has so many telling words."""
+"""A clause beside a question states something if it has so many telling words."""
+MOST_PRESENT = 4
+"""More words of the present tense than these tell nothing more."""
 CHANGES = ("correcting", "ending", "changing", "fixing", "now")
 
 
@@ -35,7 +39,9 @@ class Cues:
     `found` are the names of the lists of `[changes]` of which it has a phrase; "own" and
     "others" stand for the persons it tells of. `topics` are its everyday topics.
     `persons` are the other persons that it names, as written. `firm` are the names found
-    in the clauses that tell of no wish, visit or bygone times.
+    in the clauses that tell of no wish, visit or bygone times. `present` counts its words
+    of the present tense. `begins_with_other`: it begins with another person, as "My sister
+    moved" does.
     """
 
     found: frozenset[str]
@@ -43,6 +49,8 @@ class Cues:
     topics: frozenset[str]
     persons: frozenset[str]
     asks: bool
+    present: int
+    begins_with_other: bool
     particulars: Particulars
 
     def has(self, name: str) -> bool:
@@ -73,6 +81,7 @@ class _Reader:
     phrases: Phrases
     own: Phrases
     persons: re.Pattern[str]
+    present: re.Pattern[str]
 
     def find(self, text: str) -> tuple[set[str], set[str]]:
         """Return the names of the lists that the text has, and the persons in it."""
@@ -85,16 +94,33 @@ class _Reader:
                 names.discard("own")
         return names, persons
 
+    def begins_with_other(self, text: str) -> bool:
+        """Return whether at most one word of no own person stands before another one."""
+        folded = fold_apostrophes(text)
+        person = self.persons.search(folded)
+        if person is None or " " not in person[0]:
+            return False
+        before = folded[: person.start()]
+        return len(words(before)) <= 1 and not self.own.find(before)
+
+    def count_present(self, text: str) -> int:
+        """Return how many words of the present tense the text has."""
+        return len(self.present.findall(fold_apostrophes(text)))
+
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def read_cues(text: str) -> Cues:
     """Return the cues of a text in the language that most of its words belong to."""
     found: set[str] = set()
     persons: set[str] = set()
+    present = 0
+    begins_with_other = False
     for reader in _choose_readers(text):
         more, others = reader.find(text)
         found |= more
         persons |= others
+        present = max(present, reader.count_present(text))
+        begins_with_other |= reader.begins_with_other(text)
     topics = {
         name.removeprefix(TOPIC) for name in found if name.startswith(TOPIC)
     }
@@ -105,17 +131,42 @@ def read_cues(text: str) -> Cues:
         topics=frozenset(topics),
         persons=frozenset(persons),
         asks=particulars.asks and _only_asks(text),
+        present=present,
+        begins_with_other=begins_with_other,
         particulars=particulars,
     )
 
 
 def _only_asks(text: str) -> bool:
-    """Return whether no sentence of a text states anything beside its questions."""
+    """Return whether no clause of a text states anything beside its questions.
+
+    "Prod is on Postgres 13.4, can I use MERGE there?" states something.
+    """
     for sentence in _SENTENCES.findall(text):
-        told = read_particulars(sentence)
-        if not told.asks and len(told.telling) >= MIN_STATED:
+        parts = [sentence]
+        if read_particulars(sentence).asks:
+            parts = [part for part in _PARTS.split(sentence) if part][:-1]
+        if any(_states(part) for part in parts):
             return False
     return True
+
+
+def _states(part: str) -> bool:
+    """Return whether a part of a text does not begin like a question, and says enough."""
+    if _asking().match(fold_apostrophes(part).strip()):
+        return False
+    told = read_particulars(part)
+    count = len(told.telling) + len(told.numbers) + len(told.dates)
+    return count >= MIN_STATED
+
+
+@cache
+def _asking() -> re.Pattern[str]:
+    """Return the words of all languages with which a question begins."""
+    patterns: list[str] = []
+    for language in installed_languages():
+        patterns += language.questions.asking
+    return re.compile(rf"(?:{'|'.join(patterns)})(?!\w)")
 
 
 def _find_firm(text: str, found: set[str]) -> set[str]:
@@ -181,6 +232,7 @@ def _build_reader(language: Language) -> _Reader | None:
     topics = table.pop("topics")
     if not table["own"]:
         return None
+    present = "|".join(table.pop("present"))
     lists = {
         **table,
         **{TOPIC + name: words for name, words in topics.items()},
@@ -191,4 +243,5 @@ def _build_reader(language: Language) -> _Reader | None:
         phrases=Phrases(lists),
         own=Phrases({"own": table["own"]}),
         persons=re.compile(rf"(?<!\w)(?:{others})(?!\w)"),
+        present=re.compile(rf"(?<!\w)(?:{present})(?!\w)"),
     )

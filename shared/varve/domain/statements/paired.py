@@ -1,6 +1,6 @@
 """The statements of one store, with what no question changes kept with its columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,12 @@ from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import TYPES, Codes
 from varve.domain.search.query import Filter
 from varve.domain.statements.links import Relation, parse_links
-from varve.domain.statements.pairs import Statement, adds_nothing, score_pair
+from varve.domain.statements.pairs import (
+    Statement,
+    adds_nothing,
+    score_pair,
+    weigh_pair,
+)
 from varve.domain.statements.sameness import SAME_COSINE
 from varve.domain.statements.telling import CORRECTION, read_corrected
 
@@ -53,6 +58,7 @@ class StoreStatements:
         self._columns = columns
         self._statements: dict[int, Statement] = {}
         self._scores: dict[tuple[int, int], float] = {}
+        self._weights: dict[tuple[int, int], float] = {}
         self._later: dict[int, Later] = {}
         self._nearest: dict[int, int] = {}
         self._crowds: dict[int, int] = {}
@@ -78,20 +84,31 @@ class StoreStatements:
 
     def score(self, row: int, other: int) -> float:
         """Return how likely `other` supersedes `row` (`pairs.score_pair`)."""
-        pair = (row, other)
-        score = self._scores.get(pair)
-        if score is None:
-            if len(self._scores) >= MAX_KEPT_PAIRS:
-                self._scores.clear()
-            score = self._compute_score(row, other)
-            self._scores[pair] = score
-        return score
+        return self._score(row, other, self._scores, score_pair)
 
-    def _compute_score(self, row: int, other: int) -> float:
-        later = self.read(other)
-        if self._is_passage(other) and not later.cues.tells_change:
-            return -np.inf
-        return score_pair(self.read(row), later, self.count_later(row))
+    def weigh(self, row: int, other: int) -> float:
+        """Return the same if no words bar the pair (`pairs.weigh_pair`)."""
+        return self._score(row, other, self._weights, weigh_pair)
+
+    def _score(
+        self,
+        row: int,
+        other: int,
+        known: dict[tuple[int, int], float],
+        compute: Callable[[Statement, Statement, int], float],
+    ) -> float:
+        pair = (row, other)
+        score = known.get(pair)
+        if score is None:
+            if len(known) >= MAX_KEPT_PAIRS:
+                known.clear()
+            earlier = self.read(row)
+            later = self.read(other)
+            score = -np.inf
+            if later.cues.tells_change or not self._is_passage(other):
+                score = compute(earlier, later, self.count_later(row))
+            known[pair] = score
+        return score
 
     def _is_passage(self, row: int) -> bool:
         """Return whether a turn is one passage of a long message.

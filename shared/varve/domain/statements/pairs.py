@@ -35,9 +35,9 @@ MAX_NEW_WORDS = 4
 """An answer with more words of its own than these adds something."""
 MIN_CROWD = 10
 """Of fewer later statements each is as likely as among so many."""
-ASIDE = ("supposed", "almost", "reported")
+ASIDE = ("supposed", "almost", "refused", "reported")
 """The lists of `[changes]` whose phrases tell of nothing that is so."""
-NEVER = ("almost", "coming", "reported")
+NEVER = ("almost", "refused", "coming", "reported")
 """A text with one of these supersedes nothing."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
@@ -93,8 +93,27 @@ def score_pair(
     """
     if is_barred(earlier.cues, later.cues) or changes_others(earlier, later):
         return -np.inf
+    return weigh_pair(earlier, later, crowd, is_nearest=is_nearest)
+
+
+def weigh_pair(
+    earlier: Statement,
+    later: Statement,
+    crowd: int,
+    *,
+    is_nearest: bool = False,
+) -> float:
+    """Return `score_pair` as if no words barred the pair."""
     signals = measure_pair(earlier, later, crowd, is_nearest=is_nearest)
     return sum(WEIGHTS[name] * value for name, value in signals.items())
+
+
+def measure_bars(earlier: Cues, later: Cues) -> dict[str, float]:
+    """Return 1 for each reason why the later text hardly supersedes, else 0."""
+    return {
+        "never": float(any(later.has(name) for name in NEVER)),
+        "event": float(_repeats_event(earlier, later)),
+    }
 
 
 def is_barred(earlier: Cues, later: Cues) -> bool:
@@ -111,11 +130,18 @@ def is_guarded(earlier: Cues, later: Cues) -> bool:
 
     No model's judgement changes that.
     """
-    if later.asks or earlier.asks:
+    if earlier.asks or any(later.has(name) for name in NEVER):
+        return True
+    return tells_nothing_own(earlier, later)
+
+
+def tells_nothing_own(earlier: Cues, later: Cues) -> bool:
+    """Return whether the later text only asks, or tells of others or nothing present."""
+    if later.asks or later.has("almost"):
+        return True
+    if later.begins_with_other and not earlier.persons:
         return True
     if tells_of_others(earlier, later) and not later.has("correcting"):
-        return True
-    if any(later.has(name) for name in NEVER):
         return True
     return _tells_no_present(later)
 
@@ -190,6 +216,16 @@ def _is_long_name(word: TellingWord) -> bool:
     return word.named and all(len(stem) > 2 for stem in word.stems)
 
 
+def measure_likeness(earlier: Cues, later: Cues) -> dict[str, float]:
+    """Return the share of common topics, and how many words are common, at most two."""
+    every = earlier.topics | later.topics
+    told = count_shared(later.particulars, earlier.particulars)
+    return {
+        "likeness": len(earlier.topics & later.topics) / max(1, len(every)),
+        "words": min(told, 2) / 2,
+    }
+
+
 def relate(one: Cues, other: Cues) -> bool:
     """Return whether two texts share a topic or a telling word."""
     return (
@@ -252,7 +288,6 @@ def measure_pair(
     after = later.cues
     cosine = max(0.0, float(earlier.vector @ later.vector))
     shared = before.topics & after.topics
-    every = before.topics | after.topics
     told = count_shared(after.particulars, before.particulars)
     is_same_talk = _are_near(earlier, later)
     signals = {
@@ -260,8 +295,7 @@ def measure_pair(
         "cosine": cosine,
         "topic": float(bool(shared)),
         "topics": min(len(shared), 3) / 3,
-        "likeness": len(shared) / max(1, len(every)),
-        "words": min(told, 2) / 2,
+        **measure_likeness(before, after),
         "name": float(_share_name(before, after)),
         "nearest": float(is_nearest),
         "numbers": _both(

@@ -32,7 +32,7 @@ from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_IF_ASKED = 0.7
+SUPERSEDED_IF_ASKED = 0.4
 """The same of a score that a question about both gives (`asked.score_asked`)."""
 CLEAR = 1.0
 """The same of a score that marks an attribute of the profile, which each block shows."""
@@ -257,9 +257,10 @@ class Standings:
         return AskedPair(
             earlier=self.store.read(row),
             later=self.store.read(other),
-            score=self.store.score(row, other),
+            score=self.store.weigh(row, other),
             relevance_before=asked.relevances[row],
             relevance_after=asked.relevances.get(other, 0.0),
+            relevance_beside=asked.find_beside(row, other),
             crowd=self.store.count_later(row),
         )
 

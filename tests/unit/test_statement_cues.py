@@ -1,0 +1,52 @@
+"""What the words of a statement show: questions, other persons, the present tense."""
+
+import pytest
+
+from varve.domain.statements.cues import read_cues
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Prod is on Postgres 13.4, can I use MERGE there?", False),
+        ("Mi novia Daniela cumple el sábado, ¿qué le regalo?", False),
+        ("Estoy tomando losartán por la tensión, ¿puedo comer fruta?", False),
+        ("I moved to Porto in May. Which bus do I take?", False),
+        ("Which bus do I take in Porto, and when does it leave?", True),
+        ("If I moved to Porto next year, would my visa hold?", True),
+        ("¿Dónde trabajo ahora, en Madrid o en Toledo?", True),
+        ("Hi Dana, where do you live?", True),
+    ],
+)
+def test_a_text_only_asks_if_no_part_of_it_states_anything(
+    text: str, asks: bool
+) -> None:
+    assert read_cues(text).asks is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("omg my sister got a place in Lisbon", True),
+        ("A mi esposo le gusta el pasillo", True),
+        ("The neighbour swore that it was his", True),
+        ("I told my boss that I quit", False),
+        ("We moved to York with my sister", False),
+    ],
+)
+def test_a_text_that_begins_with_another_person_is_told_apart(
+    text: str, begins: bool
+) -> None:
+    assert read_cues(text).begins_with_other is begins
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("it's the flat that is ours, and I've got the keys", 3),
+        ("estoy en Bilbao y tengo trabajo", 2),
+        ("we had a flat in Leeds", 0),
+    ],
+)
+def test_words_of_the_present_tense_are_counted(text: str, count: int) -> None:
+    assert read_cues(text).present == count
