@@ -90,7 +90,7 @@ class Identity:
 
 def digest(*parts: str, length: int = 64) -> str:
     """Return the first `length` hex digits of SHA-256 over the NUL-terminated parts."""
-    text = "".join([f"{part}\0" for part in parts])
+    text = "\0".join((*parts, ""))
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
