@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.drivers import open_driver
-from tests.support.internals import give_loaded_model, hold_words
+from tests.support.internals import give_loaded_model, hold_words, loaded_model
 from tests.support.model_server import (
     EMBEDDINGS,
     Fault,
@@ -431,10 +431,34 @@ class TestEmbedded:
             1, abs=1e-5
         )
 
+    @settings(
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+        deadline=None,
+    )
+    @given(
+        text=st.text(st.characters(codec="utf-8"), min_size=1).filter(
+            lambda text: bool(text.strip())
+        ),
+        times=st.integers(1, 300),
+    )
+    def test_gives_the_vector_of_the_models_own_method(
+        self, local: WordLlamaEmbedder, text: str, times: int
+    ) -> None:
+        long = f"{text} tea, " * times
+        (expected,) = loaded_model(local).embed([long[:8_000]])
+        length = np.float32(np.linalg.norm(expected))
+        assert np.array_equal(local.embed([long])[0], expected / length)
+
     def test_gives_a_text_without_tokens_a_fixed_direction(self) -> None:
         class Void:
-            def embed(self, texts: list[str]) -> Vector:
-                return np.zeros((len(texts), 256), dtype=np.float32)
+            ids: tuple[int, ...] = ()
+
+            @property
+            def tokenizer(self) -> Void:
+                return self
+
+            def encode(self, _text: str, **_options: bool) -> Void:
+                return self
 
         embedder = WordLlamaEmbedder()
         give_loaded_model(embedder, Void())

@@ -188,6 +188,11 @@ def give_loaded_model(embedder: Any, model: Any) -> None:
     embedder._loaded = model
 
 
+def loaded_model(embedder: Any) -> Any:
+    """Return the embedded model's own object, loaded."""
+    return embedder._load()
+
+
 def drop_columns(records: Any) -> None:
     """Forget the columns that are held in memory."""
     records._cache = ColumnCache()

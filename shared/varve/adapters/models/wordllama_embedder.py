@@ -51,8 +51,7 @@ class WordLlamaEmbedder:
         # One by one: a batch is padded to its longest text, which costs memory and saves
         # no time. A vector must not depend on the other texts of a call either.
         for text in texts:
-            (vector,) = model.embed([text[:MAX_TEXT_CHARACTERS]])
-            vectors.append(_to_unit(vector))
+            vectors.append(_to_unit(_mean(model, text[:MAX_TEXT_CHARACTERS])))
         return vectors
 
     def embed_words(self, words: Sequence[str]) -> Floats:
@@ -101,6 +100,19 @@ def _restore_root_logger() -> Iterator[None]:
     finally:
         root.setLevel(level)
         root.handlers[:] = handlers
+
+
+def _mean(model: Any, text: str) -> Vector:
+    """Return the mean of a text's tokens, as the model's own `embed` does for a batch of one.
+
+    Without its padding, mask and threads it takes half the time.
+    """
+    encoded = model.tokenizer.encode(text, add_special_tokens=False)
+    if not encoded.ids:
+        return np.zeros(DIMENSIONS, np.float32)
+    rows = model.embedding.take(encoded.ids, axis=0, mode="clip")
+    total: Vector = rows.sum(axis=0)
+    return total / np.float32(len(encoded.ids))
 
 
 def _to_unit(vector: Vector) -> Vector:
