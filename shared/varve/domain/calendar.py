@@ -98,8 +98,10 @@ def parse_instant(text: str) -> datetime:
     Raises ValueError: not ISO 8601, or outside the years 1 to 9999 in UTC.
     """
     parsed = datetime.fromisoformat(text)
+    if parsed.tzinfo is UTC:
+        return parsed
     if parsed.tzinfo is None:
-        parsed = parsed.replace(tzinfo=UTC)
+        return parsed.replace(tzinfo=UTC)
     try:
         return parsed.astimezone(UTC)
     except OverflowError as error:

@@ -3,6 +3,7 @@
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 ALSO_KNOWN_AS = "also_known_as"
 """The predicate of an alias: its subject is the entity's name, its object another name of it."""
@@ -27,10 +28,12 @@ _NO_NAMES = frozenset(
 """Labels of speakers without a name; as an alias one would merge all such speakers."""
 
 
+@lru_cache(maxsize=4096)
 def normalized(name: str) -> str:
     """Return the form in which equal names are one entity.
 
-    NFKC, case folded, single spaces, no punctuation at the end.
+    NFKC, case folded, single spaces, no punctuation at the end. A fold asks for the same
+    few names again and again.
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
     spaced = " ".join(folded.split())
