@@ -187,7 +187,7 @@ def first_learnt(
 
     Of two learnt at the same time it is always the same one.
     """
-    if one == other:
+    if one is other or one == other:
         return one
     return min(
         one,
@@ -223,7 +223,7 @@ class _Group:
         self.value_of: Callable[[str], str] = (
             normalized if predicate in LITERAL else names.entity
         )
-        self.open: dict[str, Triple] = {}
+        self.open: dict[str, list[TripleOperation]] = {}
         self.closed: list[Triple] = []
 
     def run(self, operations: Iterable[TripleOperation]) -> Sequence[Triple]:
@@ -232,19 +232,16 @@ class _Group:
                 self._delete(operation)
             else:
                 self._assert(operation)
-        return [*self.closed, *self.open.values()]
+        still_open = [
+            self._triple(value, *stated) for value, stated in self.open.items()
+        ]
+        return [*self.closed, *still_open]
 
     def _assert(self, operation: TripleOperation) -> None:
         value = self.value_of(operation.object)
         for other in self._superseded(operation, value):
             self._close(other, operation)
-        known = self.open.get(value)
-        if known is None:
-            self.open[value] = self._triple(value, operation)
-        else:
-            self.open[value] = replace(
-                known, evidence=(*known.evidence, operation)
-            )
+        self.open.setdefault(value, []).append(operation)
 
     def _superseded(self, operation: TripleOperation, value: str) -> list[str]:
         """Return the values that a new value ends.
@@ -293,24 +290,23 @@ class _Group:
         return [value] if value in self.open else []
 
     def _close(self, value: str, operation: TripleOperation) -> None:
-        ended = self.open.pop(value)
-        self.closed.append(
-            replace(
-                ended,
-                invalid_at=operation.event_time,
-                expired_at=operation.created_at,
-                evidence=(*ended.evidence, operation),
-            )
+        stated = self.open.pop(value)
+        ended = replace(
+            self._triple(value, *stated, operation),
+            invalid_at=operation.event_time,
+            expired_at=operation.created_at,
         )
+        self.closed.append(ended)
 
-    def _triple(self, value: str, operation: TripleOperation) -> Triple:
+    def _triple(self, value: str, *evidence: TripleOperation) -> Triple:
+        first = evidence[0]
         return Triple(
             source_id=self.subject,
             label=self.predicate,
             target_id=value,
-            valid_at=operation.event_time,
-            created_at=operation.created_at,
-            evidence=(operation,),
+            valid_at=first.event_time,
+            created_at=first.created_at,
+            evidence=evidence,
         )
 
 
