@@ -48,7 +48,7 @@ class JsonProfiles:
         for _ in range(MAX_PROFILE_RACES):
             stored, etag = self._load(key)
             before = merge_entries(stored)
-            after = merge_entries(stored, entries)
+            after = merge_entries(before.values(), entries)
             if after == before:
                 return 0
             ordered = sort_entries(after.values())

@@ -181,7 +181,7 @@ def merge_entries(
     entries: dict[str, ProfileEntry] = {}
     for entry in chain.from_iterable(accounts):
         known = entries.setdefault(entry.id, entry)
-        if known != entry:
+        if known is not entry and known != entry:
             entries[entry.id] = min(known, entry, key=_learnt)
     return entries
 
