@@ -6,14 +6,14 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from varve.domain.extraction import Batch, Extraction, Utterance
 from varve.domain.identity import Scope
 from varve.domain.language.statements import Lean
 from varve.domain.rules import RuleExtractor, english_words, spanish_words
-from varve.domain.rules.sentences import sentences
+from varve.domain.rules.sentences import BREAK, may_break, sentences
 from varve.domain.triple import Op, fold
 
 WEDNESDAY = "2026-03-04T10:00:00Z"
@@ -442,6 +442,25 @@ def test_the_calendars_ends_raise_nothing() -> None:
                 said=said,
                 zone=zone,
             )
+
+
+@given(
+    st.one_of(
+        st.text(st.sampled_from("ab .!?…;•¿¡()'\"]*_,\u00a0\t")), st.text()
+    )
+)
+@settings(max_examples=500)
+def test_no_line_with_a_break_is_taken_for_one_without(line: str) -> None:
+    assert may_break(line) or not BREAK.search(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["a. b", "a ¿", "a;b c; d", "a? ¿b", "a (b)", "a • b", "(a)", "a. "],
+)
+def test_a_line_with_a_break_may_break(line: str) -> None:
+    assert BREAK.search(line)
+    assert may_break(line)
 
 
 @pytest.mark.parametrize(
