@@ -81,9 +81,7 @@ class Reader:
     ) -> StatedClause | None:
         """Return what the first rule that fits makes of the clause."""
         opened = self.language.opening.sub("", clause, count=1)
-        for rule in self.language.rules:
-            if rule.anywhere:
-                continue
+        for rule in self.language.clause_rules:
             found = rule.pattern.match(opened)
             if found is None:
                 continue
@@ -99,8 +97,8 @@ class Reader:
         if self.language.unreal.search(text):
             return
         has_digit = _DIGIT.search(text) is not None
-        for rule in self.language.rules:
-            if not rule.anywhere or (rule.has_number and not has_digit):
+        for rule in self.language.mention_rules:
+            if rule.has_number and not has_digit:
                 continue
             for found in rule.pattern.finditer(text):
                 statement = self._apply_rule(rule, found, text, who, said)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from string import digits
 
 from varve.domain.language.statements import Expressions, Lean
@@ -49,7 +50,7 @@ class Rule:
     has_number: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LanguageRules:
     """The rules and patterns of a language; the methods of `Reader` show how each is used."""
 
@@ -84,6 +85,16 @@ class LanguageRules:
     week_of: str
     months: tuple[str, ...]
     day_name: str
+
+    @cached_property
+    def clause_rules(self) -> tuple[Rule, ...]:
+        """The rules that fit a clause from its beginning."""
+        return tuple(rule for rule in self.rules if not rule.anywhere)
+
+    @cached_property
+    def mention_rules(self) -> tuple[Rule, ...]:
+        """The rules that fit anywhere."""
+        return tuple(rule for rule in self.rules if rule.anywhere)
 
 
 def sets(
