@@ -122,10 +122,11 @@ def judge(question: LabelledQuestion, results: Sequence[Result]) -> Figures:
 
 def average(figures: Sequence[Figures]) -> Figures:
     """Return the means of at least one question's figures."""
+    recall: dict[int, float] = {}
+    for cut in CUTS:
+        recall[cut] = fmean(one.recall[cut] for one in figures)
     return Figures(
-        recall={
-            cut: fmean(one.recall[cut] for one in figures) for cut in CUTS
-        },
+        recall=recall,
         precision=fmean(one.precision for one in figures),
         mrr=fmean(one.mrr for one in figures),
         tokens=fmean(one.tokens for one in figures),

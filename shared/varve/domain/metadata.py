@@ -83,11 +83,11 @@ def decode_metadata(text: str) -> dict[str, Scalar]:
 def share_metadata(every: Sequence[Values]) -> dict[str, Scalar]:
     """Return the entries that all have: those of a fact that cites several messages."""
     first, *others = every
-    return {
-        name: value
-        for name, value in first.items()
-        if all(_has(other, name, value) for other in others)
-    }
+    shared: dict[str, Scalar] = {}
+    for name, value in first.items():
+        if all(_has(other, name, value) for other in others):
+            shared[name] = value
+    return shared
 
 
 def find_matching(details: Mapping[str, str], where: Values) -> frozenset[str]:

@@ -49,11 +49,11 @@ class AgentManifest:
     def files_without(self, tables: Iterable[str]) -> dict[str, int]:
         """Return the files of all but these tables."""
         types = tuple(f"/type={table}/" for table in tables)
-        return {
-            key: rows
-            for key, rows in self.files.items()
-            if not any(type_ in key for type_ in types)
-        }
+        others: dict[str, int] = {}
+        for key, rows in self.files.items():
+            if not any(type_ in key for type_ in types):
+                others[key] = rows
+        return others
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values; the inverse of `manifest_from_json`."""

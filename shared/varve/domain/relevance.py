@@ -106,7 +106,11 @@ def word_shares(prompt: str, texts: Sequence[str]) -> list[float]:
         holding = sum(word in words for words in held)
         weights[word] = _rarity(holding, len(texts))
     total = sum(weights.values()) or 1.0
-    return [sum(weights[word] for word in words) / total for words in held]
+    shares: list[float] = []
+    for words in held:
+        weight = sum(weights[word] for word in words)
+        shares.append(weight / total)
+    return shares
 
 
 def _rarity(texts: int, of: int) -> float:

@@ -102,7 +102,9 @@ def build_traces(
 
     At most `MAX_TRACES` of the runs of words are kept.
     """
-    runs = {run for text in texts for run in cut(text)}
+    runs: set[str] = set()
+    for text in texts:
+        runs.update(cut(text))
     longest_first = sorted(runs, key=lambda run: (-len(run), run))
     words: dict[int, set[str]] = {}
     for run in longest_first[:MAX_TRACES]:

@@ -146,9 +146,9 @@ class Tools:
         found = self.memory.propose_forget(call.query, user_id=self.user_id)
         shown = models.ProposedStatement.model_fields
         names = [field.alias or name for name, field in shown.items()]
-        statements = [
-            {name: one[name] for name in names} for one in found["statements"]
-        ]
+        statements: list[Json] = []
+        for one in found["statements"]:
+            statements.append({name: one[name] for name in names})
         told = {
             "proposal": found["proposal"],
             "statements": statements,

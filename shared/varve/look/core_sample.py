@@ -68,7 +68,9 @@ def draw_core(
     strata: Strata, groups: Sequence[tuple[Stratum, Sequence[Stratum]]]
 ) -> CoreSample:
     """Return the drawing of groups of strata, all given oldest first."""
-    amounts = [layer.amount for _, layers in groups for layer in layers]
+    amounts: list[int] = []
+    for _, layers in groups:
+        amounts += [layer.amount for layer in layers]
     greatest = max(amounts, default=0)
     y: float = TOP
     drawn: list[LayerGroup] = []

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import product
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -92,12 +93,8 @@ class Running:
     def holds(self, grains: Iterable[StoreName], way: Route) -> bool:
         """Return whether any record lies in the time that the route names."""
         where = replace(way.where, since=way.since, until=way.until)
-        chosen = list(grains)
-        return any(
-            stock.count(grain, where)
-            for stock in self.stocks
-            for grain in chosen
-        )
+        pairs = product(self.stocks, grains)
+        return any(stock.count(grain, where) for stock, grain in pairs)
 
     def find_newest(
         self, grains: Sequence[StoreName], present: datetime

@@ -290,7 +290,10 @@ def send_note_index(session: Session, note: Note, before: Note | None) -> None:
 
 def _count_records(notes: Sequence[Note]) -> int:
     """Return the most records that any kept version of the notes has had."""
-    return max(count_records(one) for note in notes for one in note.kept)
+    counts: list[int] = []
+    for note in notes:
+        counts += [count_records(one) for one in note.kept]
+    return max(counts)
 
 
 def key_of_note(scope: Scope, path: str, user_id: str | None) -> str:

@@ -92,12 +92,12 @@ def _profile_origin(
         (statement.conversation_id, message)
         for message in statement.message_ids
     )
-    stated = [
-        triple.id
-        for message in messages
-        for triple in by_message.get(message, ())
-        if normalized(triple.evidence[0].object) == normalized(statement.value)
-    ]
+    stated: set[str] = set()
+    value = normalized(statement.value)
+    for message in messages:
+        for triple in by_message.get(message, ()):
+            if normalized(triple.evidence[0].object) == value:
+                stated.add(triple.id)
     return Origin(
         text=f"{statement.key} {statement.value}",
         messages=messages,

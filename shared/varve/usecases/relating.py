@@ -335,23 +335,16 @@ class _Call:
     def write_prompt(self, session: Session) -> str:
         """Return the user message, filtered: older words may precede the filter."""
         filtered = session.privacy
-        old = {
-            label: replace(
-                turn,
-                statement=replace(
-                    turn.statement, text=filtered(turn.statement.text)
-                ),
-                speaker=filtered(turn.speaker),
-            )
-            for label, turn in self._old.items()
-        }
-        new = {
-            self._labels[one.new.id]: (
-                one.new,
-                [self._labels[turn.id] for turn in one.earlier],
-            )
-            for one in self._comparisons
-        }
+        old: dict[str, ToldTurn] = {}
+        for label, turn in self._old.items():
+            text = filtered(turn.statement.text)
+            statement = replace(turn.statement, text=text)
+            speaker = filtered(turn.speaker)
+            old[label] = replace(turn, statement=statement, speaker=speaker)
+        new: dict[str, tuple[ToldTurn, list[str]]] = {}
+        for one in self._comparisons:
+            earlier = [self._labels[turn.id] for turn in one.earlier]
+            new[self._labels[one.new.id]] = (one.new, earlier)
         return prompt.user_text(old, new, session.zone)
 
     def read_links(self, reply: CompareReply) -> Links:
@@ -359,11 +352,11 @@ class _Call:
 
         Two different judgements of one pair link nothing.
         """
-        offered = {
-            (self._labels[one.new.id], self._labels[turn.id]): (one.new, turn)
-            for one in self._comparisons
-            for turn in one.earlier
-        }
+        offered: dict[tuple[str, str], tuple[ToldTurn, ToldTurn]] = {}
+        for one in self._comparisons:
+            for turn in one.earlier:
+                pair = (self._labels[one.new.id], self._labels[turn.id])
+                offered[pair] = (one.new, turn)
         links: dict[str, tuple[str, ...]] = {}
         for pair, judgements in _group_by_pair(reply.verdicts).items():
             if pair not in offered or len(judgements) > 1:

@@ -107,10 +107,10 @@ class SearchLog:
                 del by_scope[scope]
 
     def _put_back(self, left: dict[Scope, list[AskedSearch]]) -> None:
+        kept: list[tuple[Scope, AskedSearch]] = []
+        for scope, asked in left.items():
+            kept += [(scope, one) for one in asked]
         with self._lock:
-            kept = [
-                (scope, one) for scope, asked in left.items() for one in asked
-            ]
             self._waiting = [*kept, *self._waiting]
             self._since = self._since or self._clock()
 

@@ -244,7 +244,7 @@ def find_paths(
     if start == goal:
         return []
     found = view.paths(start, goal, max_hops, _moment(session, as_of), most)
-    return [[_step_as_json(step) for step in path] for path in found]
+    return [list(map(_step_as_json, path)) for path in found]
 
 
 def list_neighbourhood(

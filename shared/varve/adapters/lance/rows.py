@@ -93,10 +93,9 @@ def schema_for(model: str) -> pa.Schema:
 
 def to_arrow(records: Sequence[EmbeddedRecord], schema: pa.Schema) -> pa.Table:
     """Return the records as rows of the schema, with vectors as float16."""
-    columns: dict[str, list[Any]] = {
-        name: [getattr(one.record, name) for one in records]
-        for name in RECORD_COLUMNS
-    }
+    columns: dict[str, list[Any]] = {}
+    for name in RECORD_COLUMNS:
+        columns[name] = [getattr(one.record, name) for one in records]
     columns["fingerprint"] = [one.fingerprint for one in records]
     columns["vector"] = [
         np.asarray(one.vector, dtype=np.float16) for one in records

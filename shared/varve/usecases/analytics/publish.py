@@ -200,7 +200,9 @@ def _hash_areas(session: Session, folder: str) -> AreaHashes:
     same hash means the same rows.
     """
     hashes: defaultdict[tuple[str, str], Any] = defaultdict(sha256)
-    areas = {area for table in TABLES.values() for area in table.areas}
+    areas: set[str] = set()
+    for table in TABLES.values():
+        areas.update(table.areas)
     for area in areas:
         for info in session.objects.list(f"{area}/{folder}"):
             agent = info.key.split("/")[2]

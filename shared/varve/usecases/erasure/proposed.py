@@ -66,14 +66,16 @@ class Proposed:
 
 
 def _encode(proposed: Proposed) -> dict[str, Any]:
-    waiting = [
-        {
-            "number": one.number,
-            "at": iso(one.at),
-            "statements": [list(hashes) for hashes in one.statements],
-        }
-        for one in proposed.waiting
-    ]
+    waiting: list[dict[str, Any]] = []
+    for one in proposed.waiting:
+        statements = [list(hashes) for hashes in one.statements]
+        waiting.append(
+            {
+                "number": one.number,
+                "at": iso(one.at),
+                "statements": statements,
+            }
+        )
     return {"last": proposed.last, "waiting": waiting}
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from varve.domain.calendar import parse_instant
 from varve.domain.erasure import MessageKey, Tombstones, owners
+from varve.domain.record import Record, StoreName
 from varve.usecases.taken_in import hash_message_id
 from varve.usecases.transfer.imported import (
     Imported,
@@ -26,10 +27,9 @@ def drop_forgotten(
     if not tombs:
         return imported, 0
     barred = set(_find_barred_messages(imported, tombs))
-    records = {
-        store: [row for row in rows if not tombs.bars_record(row)]
-        for store, rows in imported.records.items()
-    }
+    records: dict[StoreName, list[Record]] = {}
+    for store, rows in imported.records.items():
+        records[store] = [row for row in rows if not tombs.bars_record(row)]
     operations = {
         id_: operation
         for id_, operation in imported.operations.items()
@@ -53,10 +53,10 @@ def _drop_lines(imported: Imported, barred: set[MessageKey]) -> Timeline:
     def stays(conversation_id: str, line: TimelineLine) -> bool:
         return (conversation_id, line["message"]["id"]) not in barred
 
-    return {
-        place: [line for line in lines if stays(place[1], line)]
-        for place, lines in imported.timeline.items()
-    }
+    left: dict[tuple[str, str], list[TimelineLine]] = {}
+    for place, lines in imported.timeline.items():
+        left[place] = [line for line in lines if stays(place[1], line)]
+    return left
 
 
 def _drop_taken_in(

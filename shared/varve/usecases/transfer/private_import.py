@@ -36,10 +36,9 @@ class ExportFilter:
         entries: list[ProfileEntry] = []
         for entry in imported.entries:
             entries.append(replace(entry, value=self._private(entry.value)))
-        timeline = {
-            place: [self._line(line) for line in lines]
-            for place, lines in imported.timeline.items()
-        }
+        timeline: dict[tuple[str, str], list[TimelineLine]] = {}
+        for place, lines in imported.timeline.items():
+            timeline[place] = [self._line(line) for line in lines]
         return replace(
             imported,
             records=records,
