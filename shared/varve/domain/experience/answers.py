@@ -91,6 +91,9 @@ def answer_record(answer: PriorAnswer, period: str) -> Record:
         "confidence": answer.confidence,
         "signals": dict(answer.signals),
     }
+    confidence = answer.confidence
+    if confidence is None:
+        confidence = _FULL
     return Record(
         id=answer.id,
         memory_type=MemoryType.PRIOR_ANSWER,
@@ -102,7 +105,7 @@ def answer_record(answer: PriorAnswer, period: str) -> Record:
         conversation_id=answer.conversation_id,
         user_id=answer.user_id,
         about=answer.subject,
-        confidence=_FULL if answer.confidence is None else answer.confidence,
+        confidence=confidence,
         key_facts=as_text(details),
     )
 
@@ -204,8 +207,11 @@ def _raised_signals(
     """
     raised: list[str] = []
     for name, value in sorted(signals.items()):
-        is_news = value != known[name] if name in known else bool(value)
-        if is_news and (not material or _is_material(name, material)):
+        is_news = bool(value)
+        if name in known:
+            is_news = value != known[name]
+        is_material = not material or _is_material(name, material)
+        if is_news and is_material:
             raised.append(name)
     return raised
 

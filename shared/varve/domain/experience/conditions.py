@@ -126,9 +126,11 @@ def _is_id(bare: str) -> bool:
     """Return whether a word is an id, a version, a time, a path or a long number."""
     digits = sum(character.isdigit() for character in bare)
     has_letters = any(character.isalpha() for character in bare)
-    is_mixed = bool(digits) and has_letters
-    is_joined = any(mark in bare for mark in "@/_#:") or "." in bare
-    return digits >= 4 or is_mixed or (is_joined and bool(bare.strip("#/.")))
+    is_mixed = digits > 0 and has_letters
+    if digits >= 4 or is_mixed:
+        return True
+    is_joined = any(mark in bare for mark in "@/_#:.")
+    return is_joined and bool(bare.strip("#/."))
 
 
 def _is_named(word: str) -> bool:

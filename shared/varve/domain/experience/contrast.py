@@ -145,7 +145,10 @@ def _clash(spoken: WordByStem, vector: Vector, precedent: Precedent) -> Floats:
     vector is like the situation's.
     """
     said = content_words(precedent.situation)
-    clashes = [opposite(stem) in said and stem not in said for stem in spoken]
+    clashes: list[bool] = []
+    for stem in spoken:
+        is_denied = opposite(stem) in said
+        clashes.append(is_denied and stem not in said)
     likeness = float(np.dot(vector, precedent.vector))
     alike = min(1.0, max(0.0, (likeness - UNLIKE) / (1.0 - UNLIKE)))
     return np.array(clashes, dtype=np.float32) * np.float32(alike)

@@ -101,6 +101,7 @@ def _generalize(
     episodes = [past.episode for past in agreeing]
     user_ids = {episode.user_id for episode in episodes if episode.user_id}
     conversation_ids = {episode.conversation_id for episode in episodes}
+    ids = [episode.id for episode in episodes]
     return LessonVersion(
         lesson_id=id_,
         claim=_claim(condition, last),
@@ -111,7 +112,7 @@ def _generalize(
         origin=GENERALIZED,
         state=last.state,
         tags=union(episode.tags for episode in episodes),
-        supporting=tuple(sorted(episode.id for episode in episodes)),
+        supporting=tuple(sorted(ids)),
         conversation_ids=tuple(sorted(conversation_ids)),
         user_ids=tuple(sorted(user_ids)),
     )

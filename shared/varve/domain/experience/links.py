@@ -35,7 +35,8 @@ def links_of_report(report: Report, target: str) -> list[TripleOperation]:
         cause = f"cause: {report.resolution}"
         links.append(_link(report, target, LinkType.CAUSED_BY, cause, 1.0))
     failed = report.outcome is Outcome.FAILURE
-    if failed and (report.correction or report.resolution):
+    has_lesson = report.correction or report.resolution
+    if failed and has_lesson:
         links.append(
             _link(report, target, LinkType.LEARNED_FROM, report.id, 1.0)
         )
@@ -95,19 +96,23 @@ def links_of_neighbours(
     """
     if before.state != after.state:
         return []
-    retry = before.verdict.outcome is Outcome.FAILURE
+    predicate = LinkType.CONTINUATION
+    confidence = 0.5
+    if before.verdict.outcome is Outcome.FAILURE:
+        predicate = LinkType.RETRY_OF
+        confidence = 0.8
     return [
         TripleOperation(
             op=Op.ADD,
             subject=after.id,
-            predicate=LinkType.RETRY_OF if retry else LinkType.CONTINUATION,
+            predicate=predicate,
             object=before.id,
             event_time=after.began,
             created_at=after.created_at,
             conversation_id=after.conversation_id,
             message_ids=(before.message_ids[-1], after.message_ids[0]),
             user_id=after.user_id,
-            confidence=0.8 if retry else 0.5,
+            confidence=confidence,
         )
     ]
 

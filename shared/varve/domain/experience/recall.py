@@ -165,13 +165,14 @@ def _precedent(
 ) -> Precedent:
     known = past.episode.regime
     differs = any(known.get(name) != value for name, value in regime.items())
+    weight = OTHER_REGIME if differs else 1.0
     return Precedent(
         id=past.id,
         answer=_answer(past),
         situation=past.situation,
         vector=vectors[past.situation],
         correction=past.correction or "",
-        weight=OTHER_REGIME if differs else 1.0,
+        weight=weight,
     )
 
 

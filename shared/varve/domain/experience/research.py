@@ -51,6 +51,7 @@ def finding_record(finding: ResearchFinding, period: str) -> Record:
         "answer": finding.answer,
         "source": finding.source,
     }
+    source_ids = (finding.source,) if finding.source else ()
     return Record(
         id=finding.id,
         memory_type=MemoryType.FINDING,
@@ -58,7 +59,7 @@ def finding_record(finding: ResearchFinding, period: str) -> Record:
         period=period,
         event_time=finding.at,
         created_at=finding.created_at,
-        source_ids=(finding.source,) if finding.source else (),
+        source_ids=source_ids,
         conversation_id=finding.conversation_id,
         user_id=finding.user_id,
         about=finding.log,

@@ -44,10 +44,8 @@ def group_by_answer(
     chosen: list[_AnswerOfLesson] = []
     lesson_of: dict[str, str] = {}
     for answer in ordered:
-        same = next(
-            (one for one in chosen if _say_the_same(one, answer, embed)),
-            answer,
-        )
+        alike = (one for one in chosen if _say_the_same(one, answer, embed))
+        same = next(alike, answer)
         if same is answer:
             chosen.append(answer)
         lesson_of[answer.lesson_id] = same.lesson_id

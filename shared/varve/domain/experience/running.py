@@ -70,7 +70,9 @@ def _choose_sentences(role: str, text: str) -> list[WeightedLine]:
     sentences = [one.strip() for one in SENTENCE.split(text) if one.strip()]
     weighed = [(weigh_sentence(role, one), one) for one in sentences]
     kept = [one for one in weighed if one[0] >= DATE]
-    return kept or [max(weighed, key=itemgetter(0))] if weighed else []
+    if kept or not weighed:
+        return kept
+    return [max(weighed, key=itemgetter(0))]
 
 
 def weigh_sentence(role: str, sentence: str) -> float:

@@ -67,10 +67,12 @@ class ExperienceMemory:
         (segment,) = cut_segments([message])
         episode = read_segment(segment, at)
         self.rows.append(episode_record(episode, PERIOD))
-        right = played.picked == round_.truth
+        outcome = Outcome.FAILURE
+        if played.picked == round_.truth:
+            outcome = Outcome.SUCCESS
         report = Report(
             target=episode.id,
-            outcome=Outcome.SUCCESS if right else Outcome.FAILURE,
+            outcome=outcome,
             at=at,
             created_at=at,
             correction=round_.correction or None,

@@ -28,18 +28,19 @@ def shuffle_rounds(scenario: Scenario, seed: int) -> Scenario:
         return scenario
     places = {id(one): place for place, one in enumerate(scenario.rounds)}
     order = [one for one in scenario.rounds if not _names_earlier(one)]
-    order.sort(
-        key=lambda one: digest(scenario.name, str(seed), str(places[id(one)]))
-    )
+
+    def by_digest(one: Round) -> str:
+        place = places[id(one)]
+        return digest(scenario.name, str(seed), str(place))
+
+    order.sort(key=by_digest)
     for bound in scenario.rounds:
         if not _names_earlier(bound):
             continue
-        before = [
-            i
-            for i, one in enumerate(order)
-            if places[id(one)] < places[id(bound)]
-        ]
-        order.insert(max(before, default=-1) + 1, bound)
+        own = places[id(bound)]
+        before = [i for i, one in enumerate(order) if places[id(one)] < own]
+        last = max(before, default=-1)
+        order.insert(last + 1, bound)
     return scenario.model_copy(update={"rounds": order})
 
 
