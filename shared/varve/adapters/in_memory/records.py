@@ -206,9 +206,11 @@ class InMemoryRecords:
             key = tuple(getattr(record, column) for column in by)
             groups[key].append(record)
         tallies = [_tally(key, records) for key, records in groups.items()]
-        return sorted(
-            tallies, key=lambda tally: [value or "" for value in tally.key]
-        )
+
+        def by_key(tally: Tally) -> list[str]:
+            return [value or "" for value in tally.key]
+
+        return sorted(tallies, key=by_key)
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
@@ -306,11 +308,13 @@ class InMemoryRecords:
 
 def _tally(key: tuple[str | None, ...], records: Sequence[Record]) -> Tally:
     times = [record.event_time for record in records]
+    conversations = {record.conversation_id for record in records}
+    users = {record.user_id for record in records}
     return Tally(
         key=key,
         records=len(records),
-        conversations=len({r.conversation_id for r in records} - {None}),
-        users=len({r.user_id for r in records} - {None}),
+        conversations=len(conversations - {None}),
+        users=len(users - {None}),
         sources=sum(len(record.source_ids) for record in records),
         oldest=min(times),
         newest=max(times),

@@ -121,9 +121,8 @@ class Place:
         if not self.folded:
             return self.leader
         rows = [self.leader, *self.folded]
-        turn = next(
-            (one for one in rows if one.row.type is MemoryType.TURN), None
-        )
+        turns = (one for one in rows if one.row.type is MemoryType.TURN)
+        turn = next(turns, None)
         if turn is None or not self._has_message_of(turn):
             return self.leader
         facts = [one for one in rows if _is_fact_of(one.row, turn.row)]

@@ -247,7 +247,9 @@ def spellings(
     """
     uses_snake_case = any("_" in name for name in arguments)
     names = list(contract.model_fields)
-    return names if uses_snake_case else [to_camel(name) for name in names]
+    if uses_snake_case:
+        return names
+    return [to_camel(name) for name in names]
 
 
 def as_of(request: SearchRequest, now: datetime, zone: ZoneInfo) -> datetime:
@@ -281,17 +283,17 @@ def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
             f"leaves no time between {calendar.iso(since)} and {calendar.iso(until)}",
         )
     asked_at = _get_end(request.as_of, zone)
+    unfinished = _list_running_periods(asked_at, zone) if asked_at else ()
+    types = [
+        name for name in request.memory_types if name not in EXPERIENCE_TYPES
+    ]
     return Filter(
         since=since,
         until=until,
         user_id=request.user_id,
         conversation_id=request.conversation_id,
-        memory_types=tuple(
-            name
-            for name in request.memory_types
-            if name not in EXPERIENCE_TYPES
-        ),
-        unfinished=_list_running_periods(asked_at, zone) if asked_at else (),
+        memory_types=tuple(types),
+        unfinished=unfinished,
     )
 
 
@@ -303,7 +305,8 @@ def _find_window_start(
         _get_start(request.since, zone),
         _get_start_of_day_before(present, request.maximum_days_ago, zone),
     )
-    return max((limit for limit in limits if limit is not None), default=None)
+    given = [limit for limit in limits if limit is not None]
+    return max(given, default=None)
 
 
 def _find_window_end(
@@ -315,7 +318,8 @@ def _find_window_end(
         days = request.minimum_days_ago - 1
         end = _get_start_of_day_before(present, days, zone)
         limits.append(end or _START_OF_CALENDAR)
-    return min((limit for limit in limits if limit is not None), default=None)
+    given = [limit for limit in limits if limit is not None]
+    return min(given, default=None)
 
 
 def _list_running_periods(moment: datetime, zone: ZoneInfo) -> tuple[str, ...]:

@@ -101,13 +101,12 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
     if item.parts:
         parts = {name: round(share, 4) for name, share in item.parts.items()}
     standing = item.standing
+    confirmed = standing.confirmed if standing else row.time
     return {
         **row.shown[zone],
         "also_in": item.also_in,
         "current": standing is None or standing.current,
-        "confirmed_at": iso(
-            moment(standing.confirmed if standing else row.time)
-        ),
+        "confirmed_at": iso(moment(confirmed)),
         "superseded_by": standing and standing.successor,
         "is_named": standing is not None and standing.is_named,
         "score": round(item.score, 4),

@@ -123,10 +123,11 @@ def _route_by_limits(
 ) -> Route:
     where = window(request, now, zone)
     grain = None if request.grain == "auto" else Grain(request.grain)
+    lanes = (grain,) if grain else _choose_lanes(request)
     return Route(
         text=request.text,
         where=where,
-        lanes=(grain,) if grain else _choose_lanes(request),
+        lanes=lanes,
         asked=grain,
         understood=None,
         present=as_of(request, now, zone),
