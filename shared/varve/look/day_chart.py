@@ -53,9 +53,8 @@ def draw_amounts(
     """Return the chart of amounts by day, from `first` to `last`."""
     count = (last - first).days + 1
     by_week = count > MAX_BARS
-    periods = _list_periods(
-        first, last, Grain.WEEKLY if by_week else Grain.DAILY
-    )
+    grain = Grain.WEEKLY if by_week else Grain.DAILY
+    periods = _list_periods(first, last, grain)
     bars = _draw_bars(periods, amounts)
     return DayChart(
         bars=bars,
@@ -104,14 +103,14 @@ def _draw_ticks(bars: Sequence[Bar]) -> tuple[tuple[float, str], ...]:
     """Label the first bar of each month, at least 48 pixels apart; else single days."""
     ticks: list[tuple[float, str]] = []
     month = ""
+    by_day = len(bars) <= MAX_LINKED
     for bar in bars:
         first = bar.period.days[0]
         own = f"{first:%Y-%m}"
-        label = (
-            f"{first.day}" if len(bars) <= MAX_LINKED else _name_month(first)
-        )
-        is_new = own != month or len(bars) <= MAX_LINKED
-        if is_new and (not ticks or bar.x - ticks[-1][0] >= 48):
+        label = f"{first.day}" if by_day else _name_month(first)
+        is_new = by_day or own != month
+        has_room = not ticks or bar.x - ticks[-1][0] >= 48
+        if is_new and has_room:
             ticks.append((bar.x, label))
         month = own
     return tuple(ticks)

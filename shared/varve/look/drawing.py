@@ -206,7 +206,9 @@ def _draw_row(row: DrawnRow, address: AddressOf | None) -> Iterator[str]:
     style = ' class="past"' if row.past else ""
     if row.above is not None:
         start = row.x - INDENT
-        yield f'<path{style} d="M{start:g} {row.above + 5:g}V{row.y:g}H{row.x - 4:g}"/>'
+        top = row.above + 5
+        end = row.x - 4
+        yield f'<path{style} d="M{start:g} {top:g}V{row.y:g}H{end:g}"/>'
     if row.entity:
         yield f'<circle{style} cx="{row.x:g}" cy="{row.y:g}" r="4"/>'
     x = row.x + 14

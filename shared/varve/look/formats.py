@@ -47,7 +47,9 @@ def format_plural(
     number: int, singular: str, plural: str | None = None
 ) -> str:
     """Return `1 fact` or `2,104 facts`."""
-    word = singular if number == 1 else plural or f"{singular}s"
+    word = singular
+    if number != 1:
+        word = plural or f"{singular}s"
     return f"{number:,} {word}"
 
 
@@ -69,7 +71,9 @@ def name_period(period: Period) -> str:
         return name_month(period.label)
     if period.grain is Grain.WEEKLY:
         return f"Week {int(rest[1:])} of {year}"
-    return f"{WEEKDAYS[first.weekday()]}, {first.day} {MONTHS[first.month - 1]} {year}"
+    weekday = WEEKDAYS[first.weekday()]
+    month = MONTHS[first.month - 1]
+    return f"{weekday}, {first.day} {month} {year}"
 
 
 def name_period_briefly(period: Period) -> str:

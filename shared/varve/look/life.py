@@ -102,11 +102,11 @@ def _place_intervals(
     for fact in sorted(facts, key=lambda one: str(one["validAt"])):
         x = axis.place(parse_instant(fact["validAt"]))
         ended = fact["invalidAt"]
-        width = max(
-            LEAST, axis.place(parse_instant(ended) if ended else now) - x
-        )
+        until = parse_instant(ended) if ended else now
+        width = max(LEAST, axis.place(until) - x)
         x = min(x, WIDTH - width)
-        line = next((n for n, end in enumerate(ends) if end <= x), len(ends))
+        free = (number for number, end in enumerate(ends) if end <= x)
+        line = next(free, len(ends))
         before = ends[line] if line < len(ends) else LEFT
         ends[line : line + 1] = [x + width]
         label_x = _place_label(str(fact["target"]), x, width, before)

@@ -89,7 +89,8 @@ def _join(words: Sequence[Piece]) -> Line:
     joined: list[Piece] = []
     for word in words:
         if joined and joined[-1].style == word.style:
-            joined[-1] = Piece(word.style, f"{joined[-1].text} {word.text}")
+            before = joined.pop()
+            joined.append(Piece(word.style, f"{before.text} {word.text}"))
         else:
             joined.append(word)
     return tuple(joined)

@@ -27,6 +27,8 @@ def show_costs(visit: Visit) -> PageView:
         )
     found = visit.inspection.costs(month)
     months = visit.inspection.cost_months()
+    earlier = [one for one in months if one < month]
+    later = [one for one in months if one > month]
     values = {
         "month": month,
         "name": name_month(month),
@@ -36,8 +38,8 @@ def show_costs(visit: Visit) -> PageView:
         "tokens": sum(found.count(item) for item in MODEL_ITEMS[1:]),
         "items": Item,
         "store_requests": STORE_REQUESTS,
-        "before": max((one for one in months if one < month), default=None),
-        "after": min((one for one in months if one > month), default=None),
+        "before": max(earlier, default=None),
+        "after": min(later, default=None),
         "chart": _draw(found, month),
         "million": MILLION,
         "prices": _prices_of(visit, found),

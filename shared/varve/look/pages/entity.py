@@ -125,10 +125,12 @@ def _build_slider(
             if fact[field]:
                 changes.add(parse_instant(fact[field]))
     days = sorted({one.date() for one in changes if one <= now})
-    first = days[0] if days else now.date()
+    today = now.date()
+    first = days[0] if days else today
+    last = max(first, today)
     return {
         "first": first.toordinal(),
-        "last": max(first, now.date()).toordinal(),
+        "last": last.toordinal(),
         "value": at.date().toordinal(),
         "changes": [day.isoformat() for day in days][-24:],
         "at": at.date().isoformat(),

@@ -12,13 +12,14 @@ def show_health(visit: Visit) -> PageView:
     for grain in grains.values():
         problems += len(grain.get("periods", {}).get("failed", ()))
     letters = visit.inspection.dead_letters()
+    size = sum(grain["bytes"] for grain in grains.values())
+    size += status["graph"]["bytes"]
+    size += status["timeline"]["bytes"]
     values = {
         "status": status,
         "letters": letters,
         "problems": problems + len(letters or ()),
-        "bytes": sum(grain["bytes"] for grain in grains.values())
-        + status["graph"]["bytes"]
-        + status["timeline"]["bytes"],
+        "bytes": size,
     }
     return PageView(
         "health.html",

@@ -189,13 +189,15 @@ def _list_rows(
     for stratum in strata:
         period = stratum.period
         own = by_label[period.label]
+        share = stratum.amount / greatest if greatest else 0.0
+        beginning = excerpt(own[0]) if own else ""
         row = PeriodRow(
             stratum=stratum,
             label=name_period_briefly(period),
             name=name_period(period),
             span=name_span(period),
-            share=stratum.amount / greatest if greatest else 0.0,
-            excerpt=excerpt(own[0]) if own else "",
+            share=share,
+            excerpt=beginning,
             summaries=stratum.summaries,
         )
         rows.append(row)
@@ -257,5 +259,7 @@ def _draw_chart(
 ) -> DayChart | None:
     if not days:
         return None
-    first, last = span or (days[0].period.days[0], days[-1].period.days[0])
+    if span is None:
+        span = (days[0].period.days[0], days[-1].period.days[0])
+    first, last = span
     return draw_days(days, first, last)
