@@ -78,12 +78,13 @@ def find_stained(
         for above in _ancestors(Period(Grain.WORKING, day)):
             chain.add((above, user_id))
     summaries = list(read_summaries(scope, reader))
+    records = [record for _, record in summaries]
     walk = _Walk(
         barred,
         config,
         chain,
         sources.reread,
-        _attribute(sources, barred, [record for _, record in summaries]),
+        _attribute(sources, barred, records),
         there=set(sources.left),
         outdated=set(sources.reread),
     )
@@ -218,7 +219,8 @@ class _Walk:
         is_shared = record.id == agent_summary_id(period)
         children = set(period.children())
         for child, user_id in self.chain:
-            if child in children and (is_shared or user_id == record.user_id):
+            is_owned = is_shared or user_id == record.user_id
+            if child in children and is_owned:
                 yield child, user_id
 
     def _keep(self, facts: Sequence[KeyFact]) -> list[KeyFact]:
@@ -243,13 +245,15 @@ class _Walk:
             return None
         sources = [id_ for id_ in record.source_ids if id_ not in gone]
         users = {fact.user_id for fact in kept}
-        is_shared = record.user_id is None and (told or len(users) != 1)
+        is_of_one = not told and len(users) == 1
+        user_id = record.user_id
+        is_shared = user_id is None and not is_of_one
+        if not user_id and not is_shared:
+            user_id = users.pop()
         return replace(
             record,
             content=told + lines,
-            user_id=record.user_id
-            if is_shared or record.user_id
-            else users.pop(),
+            user_id=user_id,
             source_ids=tuple(sources),
             # Equal to no source's fingerprint: the next run finds the period changed.
             source_fingerprints=("",) * len(sources),

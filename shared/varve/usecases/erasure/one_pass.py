@@ -117,21 +117,20 @@ class ErasurePass:
         The tombstones bar a copy of one that is still on its way to the writer.
         """
         going = [*gone, *reread]
-        days = self._said.doomed_days() | {
-            (one.period, one.user_id)
-            for one in [*going, *self._find_corrected(records)]
-        }
-        left = {one.id for one in records} - {one.id for one in going}
+        days = self._said.doomed_days()
+        for one in [*going, *self._find_corrected(records)]:
+            days.add((one.period, one.user_id))
+        ids = {one.id for one in records}
+        left = ids - {one.id for one in going}
+        read_again = {one.id for one in reread}
+        for conversation in self.rereads:
+            read_again.update(conversation.facts)
+        contents = [one.content for one in gone]
         sources = RemainingSources(
             days=frozenset(days),
             left=frozenset(left),
-            reread=frozenset(one.id for one in reread).union(
-                *(one.facts for one in self.rereads)
-            ),
-            gone_texts=(
-                *self._said.doomed_texts(),
-                *(one.content for one in gone),
-            ),
+            reread=frozenset(read_again),
+            gone_texts=(*self._said.doomed_texts(), *contents),
             left_texts=(
                 *self._said.kept_texts(),
                 *_contents_of(records, left),
@@ -166,9 +165,10 @@ class ErasurePass:
         ids = tuple(one.id for one in going)
         days = tuple(sorted({one.period for one in going}))
         last = _last_created(going)
-        self._send(
-            EraseRecords(self._scope, Grain.WORKING, ids, days, known_by=last)
+        message = EraseRecords(
+            self._scope, Grain.WORKING, ids, days, known_by=last
         )
+        self._send(message)
 
     def _erase_triples(self, going: list[TripleOperation]) -> None:
         if going:
@@ -187,9 +187,8 @@ class ErasurePass:
         self, grain: Grain, found: list[Stained], embedder: Embedder
     ) -> None:
         """Erase summaries of one grain, replacing those that have a rest."""
-        remade = embed_records(
-            [one.rest for one in found if one.rest], embedder
-        )
+        rests = [one.rest for one in found if one.rest]
+        remade = embed_records(rests, embedder)
         deleted = [one.record for one in found if not one.rest]
         message = EraseRecords(
             self._scope,
@@ -278,7 +277,8 @@ class ErasurePass:
         must_prune = self._prune and bool(rows)
         if not (plan.deleted or plan.rewritten or must_prune):
             return set()
-        self._bar_rows(row for row in rows if row.id in plan.deleted)
+        deleted = [row for row in rows if row.id in plan.deleted]
+        self._bar_rows(deleted)
         # The checkpoint of the last review names lessons; the next review makes its own.
         self._objects.delete([curation_key(self._scope)])
         embedder = session.embedder
@@ -288,9 +288,7 @@ class ErasurePass:
             ids=tuple(sorted(plan.deleted)),
             model=embedder.model,
             remade=embed_records(plan.rewritten, embedder),
-            known_by=_last_created(
-                row for row in rows if row.id in plan.deleted
-            ),
+            known_by=_last_created(deleted),
         )
         self._send(message)
         return set(plan.deleted) | {record.id for record in plan.rewritten}

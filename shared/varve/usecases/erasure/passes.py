@@ -77,7 +77,9 @@ def erase(
             session, first=is_first, prune=prune and is_first
         )
         found = one_pass.run()
-        has_time = wait() if found or one_pass.rereads else True
+        has_time = True
+        if found or one_pass.rereads:
+            has_time = wait()
         remove_from_plan(
             session.scope, one_pass.rereads, objects=session.objects
         )

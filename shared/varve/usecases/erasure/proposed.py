@@ -48,10 +48,8 @@ class Proposed:
 
     def without(self, number: int) -> "Proposed":
         """Return the others."""
-        return Proposed(
-            self.last,
-            tuple(one for one in self.waiting if one.number != number),
-        )
+        others = [one for one in self.waiting if one.number != number]
+        return Proposed(self.last, tuple(others))
 
     def with_one(
         self, statements: tuple[tuple[str, ...], ...], now: datetime
@@ -61,8 +59,9 @@ class Proposed:
         if any(one.statements == statements for one in fresh):
             return self
         number = self.last + 1
-        kept = (*fresh, Waiting(number, now, statements))[-MOST:]
-        return Proposed(number, kept)
+        added = Waiting(number, now, statements)
+        kept = [*fresh, added][-MOST:]
+        return Proposed(number, tuple(kept))
 
 
 def _encode(proposed: Proposed) -> dict[str, Any]:

@@ -109,18 +109,16 @@ def find_statements(
     known = gone | {row.id for row in cited}
     own_rows = [row for row in textual if row.id in gone]
     other_rows = [row for row in textual if row.id not in known]
-    return Divided(
-        Statements(
-            tuple(own_entries),
-            tuple(own_operations),
-            tuple(own_rows),
-            _find_lone(own_rows, others),
-        ),
-        Statements(
-            tuple(other_entries), tuple(other_operations), tuple(other_rows)
-        ),
-        tuple(cited),
+    own = Statements(
+        tuple(own_entries),
+        tuple(own_operations),
+        tuple(own_rows),
+        _find_lone(own_rows, others),
     )
+    left = Statements(
+        tuple(other_entries), tuple(other_operations), tuple(other_rows)
+    )
+    return Divided(own, left, tuple(cited))
 
 
 @dataclass(frozen=True, slots=True)

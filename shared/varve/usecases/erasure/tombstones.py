@@ -34,7 +34,9 @@ def extend(
     """
 
     def change_keyed(known: Tombstones) -> Tombstones:
-        return change(known if known.key else Tombstones(key=uuid4().hex))
+        if not known.key:
+            known = Tombstones(key=uuid4().hex)
+        return change(known)
 
     return _STORED.change(scope, change_keyed, objects)
 

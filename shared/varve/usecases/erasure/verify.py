@@ -54,7 +54,9 @@ class Verification:
         """
         if self.found_in or self.remains:
             return False
-        return True if self.needles and self.is_known else None
+        if self.needles and self.is_known:
+            return True
+        return None
 
     @property
     def remains(self) -> bool:
