@@ -107,15 +107,17 @@ def judge_rerun(session: Session, request: RerunRequest) -> Rerun:
     material = frozenset(
         name.strip() for name in named.split(",") if name.strip()
     )
+    signals = _filter_signals(session, flatten(request.signals or {}))
+    regime = _filter_regime(session, flat_regime(request.regime or {}))
     return should_rerun(
         read_answers(session),
         session.privacy(request.subject),
         session.privacy(request.task_type),
         session.now,
         days=request.days,
-        signals=_filter_signals(session, flatten(request.signals or {})),
+        signals=signals,
         material=material,
-        regime=_filter_regime(session, flat_regime(request.regime or {})),
+        regime=regime,
     )
 
 

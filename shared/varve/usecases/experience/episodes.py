@@ -131,13 +131,11 @@ def _read_episodes(
     embedded = _embed(heard, session.embedder)
     episodes: list[Episode] = []
     grown: list[Episode] = []
-    for segment in cut_segments(
-        embedded, session.config.experience.thresholds
-    ):
+    thresholds = session.config.experience.thresholds
+    for segment in cut_segments(embedded, thresholds):
         grows = any(one.message_id in ids for one in segment.messages)
-        episode = read_segment(
-            segment, message.received_at, judge if grows else None
-        )
+        asked = judge if grows else None
+        episode = read_segment(segment, message.received_at, asked)
         episodes.append(episode)
         if grows:
             grown.append(episode)
@@ -181,11 +179,12 @@ def _heard(
     message: Message, said: Said, conversation_id: str, user_id: str | None
 ) -> SegmentMessage:
     spoken = message.role in SPOKEN or message.role == "tool"
+    text = without_injected(message.text) if spoken else ""
     return SegmentMessage(
         conversation_id=conversation_id,
         message_id=said.id,
         role=message.role,
-        text=without_injected(message.text) if spoken else "",
+        text=text,
         at=said.at,
         state=message.state,
         signal=message.signal,
@@ -209,9 +208,8 @@ def _embed(
 ) -> list[SegmentMessage]:
     """Return the messages with vectors; a long message has its first passage's."""
     spoken = [one for one in heard if one.role in SPOKEN and one.text.strip()]
-    vectors = embedder.embed([next(passages(one.text)) for one in spoken])
-    by_id = {
-        one.message_id: vector
-        for one, vector in zip(spoken, vectors, strict=True)
-    }
+    first_passages = [next(passages(one.text)) for one in spoken]
+    vectors = embedder.embed(first_passages)
+    ids = [one.message_id for one in spoken]
+    by_id = dict(zip(ids, vectors, strict=True))
     return [replace(one, vector=by_id.get(one.message_id)) for one in heard]

@@ -52,10 +52,8 @@ class ModelJudge:
             return UNDECIDED
         quote = _plain(reply.quote)
         outcome = Outcome(reply.outcome)
-        is_said = bool(quote) and any(
-            quote in _plain(text) for _, text in said
-        )
-        if outcome is Outcome.UNKNOWN or not is_said:
+        is_said = any(quote in _plain(text) for _, text in said)
+        if outcome is Outcome.UNKNOWN or not quote or not is_said:
             return UNDECIDED
         return Verdict(outcome, "model", quote[:MAX_CHARACTERS])
 

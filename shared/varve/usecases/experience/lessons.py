@@ -234,11 +234,9 @@ def build_lesson_block(
 
 
 def _find_generalized(session: Session, history: History) -> list[Lesson]:
-    return [
-        lesson
-        for lesson in derive_lessons(history, session.embedder.embed)
-        if lesson.active and lesson.versions[-1].origin == GENERALIZED
-    ]
+    lessons = derive_lessons(history, session.embedder.embed)
+    active = [one for one in lessons if one.active]
+    return [one for one in active if one.versions[-1].origin == GENERALIZED]
 
 
 def _find_evidence(ids: Sequence[str], history: History) -> list[Record]:

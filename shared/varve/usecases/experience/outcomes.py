@@ -56,9 +56,14 @@ def report_outcome(
     then = session.now if at is None else at
     past = read_past(session)
     lived = past.by_id.get(past.target_at(target, then))
-    own_user = lived.episode.user_id if lived else None
+    named = conversation_id = target
+    own_user = None
+    if lived:
+        named = lived.episode.id
+        conversation_id = lived.episode.conversation_id
+        own_user = lived.episode.user_id
     report = Report(
-        target=lived.episode.id if lived else target,
+        target=named,
         outcome=parse_outcome(outcome),
         at=then,
         created_at=session.now,
@@ -67,7 +72,7 @@ def report_outcome(
         resolution=resolution,
         used=tuple(sorted(set(used))),
         user_id=user or own_user,
-        conversation_id=lived.episode.conversation_id if lived else target,
+        conversation_id=conversation_id,
     )
     return accept_report(session, report)
 
@@ -90,9 +95,13 @@ def accept_report(session: Session, report: Report) -> Report:
 
 def _filter(report: Report, privacy: Privacy) -> Report:
     """Return the report with its texts as the workspace may keep them."""
+
+    def filtered(text: str | None) -> str | None:
+        return text and privacy(text)
+
     return replace(
         report,
-        correction=report.correction and privacy(report.correction),
-        decision=report.decision and privacy(report.decision),
-        resolution=report.resolution and privacy(report.resolution),
+        correction=filtered(report.correction),
+        decision=filtered(report.decision),
+        resolution=filtered(report.resolution),
     )

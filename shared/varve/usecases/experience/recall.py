@@ -82,12 +82,10 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
     if not episodes:
         return RecallOutcome(found, {})
     triples = _with_derived_links(session, view.triples(), history, lessons)
-    chains = {
-        id_: links.tell_story(
-            links.follow_links(id_, triples, depth=1), history
-        )
-        for id_ in episodes
-    }
+    chains: dict[str, list[str]] = {}
+    for id_ in episodes:
+        followed = links.follow_links(id_, triples, depth=1)
+        chains[id_] = links.tell_story(followed, history)
     return RecallOutcome(found, chains)
 
 
@@ -120,10 +118,9 @@ def find_episode(session: Session, history: History, id_: str) -> PastEpisode:
 def write_reads(session: Session, reads: Mapping[str, int]) -> None:
     """Send a row that counts how often records were read. Raises Retryable."""
     at = session.now
-    batch = ",".join(f"{id_}:{count}" for id_, count in sorted(reads.items()))
-    row = usage_record(
-        ReadCounts(dict(reads), at, batch), year_of(at, session.zone)
-    )
+    parts = [f"{id_}:{count}" for id_, count in sorted(reads.items())]
+    counted = ReadCounts(dict(reads), at, ",".join(parts))
+    row = usage_record(counted, year_of(at, session.zone))
     send_rows(session, [row])
 
 

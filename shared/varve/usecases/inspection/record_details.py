@@ -57,19 +57,20 @@ def read_record_details(session: Session, record_id: str) -> RecordDetails:
     period = Period(grain, record["period"])
     said = record["memoryType"] != MemoryType.SUMMARY
     taken = _read_taken(session, record) if said else _NOTHING_TAKEN
+    summaries = _follow_up(session, record_id, period, record["userId"])
+    facts = tuple(_read_facts(session, record)) if said else ()
+    limit = session.config.limit(grain)
     return RecordDetails(
         record=record,
         period=period,
-        went_into=tuple(
-            _follow_up(session, record_id, period, record["userId"])
-        ),
+        went_into=tuple(summaries),
         triples=taken.triples,
         successors=taken.successors,
         current=record.get("current"),
         successor=_read_successor(session, record.get("supersededBy")),
         confirmations=taken.confirmations,
-        facts=tuple(_read_facts(session, record)) if said else (),
-        expires=expires_at(period, session.config.limit(grain), session.zone),
+        facts=facts,
+        expires=expires_at(period, limit, session.zone),
     )
 
 

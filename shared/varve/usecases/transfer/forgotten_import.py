@@ -35,13 +35,12 @@ def drop_forgotten(
         for id_, operation in imported.operations.items()
         if not tombs.bars_operation(operation)
     }
+    entries = [one for one in imported.entries if not tombs.bars_entry(one)]
     kept = replace(
         imported,
         records=records,
         operations=operations,
-        entries=[
-            entry for entry in imported.entries if not tombs.bars_entry(entry)
-        ],
+        entries=entries,
         notes=drop_forgotten_notes(imported.notes, tombs),
         timeline=_drop_lines(imported, barred),
         taken_in=_drop_taken_in(imported.taken_in, barred),

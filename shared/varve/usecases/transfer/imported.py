@@ -246,6 +246,7 @@ def _read_operations(reader: ExportReader) -> dict[str, TripleOperation]:
 
 
 def _parse_record(value: dict[str, Any]) -> tuple[StoreName, Record]:
+    cited: Check = str if value["memoryType"] in CITING else _reference
     _check(
         value,
         grain=store_name,
@@ -255,7 +256,7 @@ def _parse_record(value: dict[str, Any]) -> tuple[StoreName, Record]:
         createdAt=parse_instant,
         conversationId=_maybe(_conversation),
         userId=_maybe(_reference),
-        sourceIds=_all(str if value["memoryType"] in CITING else _reference),
+        sourceIds=_all(cited),
         position=_position,
         importance=_fraction,
         confidence=_fraction,

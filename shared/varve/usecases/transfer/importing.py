@@ -279,12 +279,13 @@ class _RecordImport:
         scope = self._session.scope
         labels = {_parent_label(store, record) for record in records}
         notes = self._expiry_notes(store, records)
+        changes = LedgerChanges(expiries=tuple(sorted(notes)))
         whole = WriteRecords(
             scope,
             store,
             self._embedder.model,
             tuple(self._embed(store, records)),
-            LedgerChanges(expiries=tuple(sorted(notes))),
+            changes,
             ready=tuple(sorted(ready & labels)),
         )
         queue = self._session.queues.write

@@ -77,9 +77,12 @@ def batches(records: Sequence[Record]) -> Iterator[list[Record]]:
 def sweep(scope: Scope, *, objects: Objects) -> None:
     """Delete all staged vectors of an agent, after its move."""
     keys = [info.key for info in objects.list(f"payloads/{scope}")]
-    objects.delete(
-        [key for key in keys if key.rpartition("/")[2].startswith(_NAME)]
-    )
+    staged: list[str] = []
+    for key in keys:
+        _, _, name = key.rpartition("/")
+        if name.startswith(_NAME):
+            staged.append(key)
+    objects.delete(staged)
 
 
 def _encode_vectors(vectors: Sequence[Vector]) -> dict[str, object]:
