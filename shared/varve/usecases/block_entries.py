@@ -74,7 +74,7 @@ def _excerpt(text: str, prompt: str) -> str:
     if len(pieces) < 2:
         return text
     shares = word_shares(prompt, pieces)
-    best = max(range(len(pieces)), key=lambda index: (shares[index], -index))
+    best = shares.index(max(shares))
     start = "… " if best > 0 else ""
     end = " …" if best + 1 < len(pieces) else ""
     return f"{start}{pieces[best]}{end}"

@@ -31,7 +31,8 @@ def once(
         return known
     answer = ask()
     data = json.dumps(encode(answer), ensure_ascii=False).encode()
-    if objects.put_if(key, data, stored.etag if stored else None):
+    etag = stored.etag if stored else None
+    if objects.put_if(key, data, etag):
         return answer
     kept = _decode(objects.get(key), decode)
     if kept is None:

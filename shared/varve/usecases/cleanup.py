@@ -178,9 +178,8 @@ class _Store:
         """Return the users with records in each period, by the period's label."""
         users: dict[str, set[str | None]] = {}
         columns: tuple[TallyColumn, ...] = ("period", "user_id")
-        for tally in self.reader.tally(
-            self.scope, grain, columns, where=Filter()
-        ):
+        tallies = self.reader.tally(self.scope, grain, columns, where=Filter())
+        for tally in tallies:
             label, user_id = tally.key
             users.setdefault(label or "", set()).add(user_id)
         return users
@@ -281,9 +280,8 @@ def _next_expiry(
         return store.now + LOOK_AGAIN
     limit = store.config.limit(grain)
     zone = store.config.zone
-    return min(
-        (expires_at(period, limit, zone) for period in kept), default=None
-    )
+    expiries = [expires_at(period, limit, zone) for period in kept]
+    return min(expiries, default=None)
 
 
 def _find_unsealed(
@@ -309,6 +307,7 @@ def _find_unsealed(
     for period in periods:
         parent = period.parent()
         is_ready = parent is not None and (parent in ready or parent < oldest)
-        if not is_ready or period in stale or parent in stale:
+        is_stale = period in stale or parent in stale
+        if is_stale or not is_ready:
             unsealed.add(period)
     return unsealed

@@ -129,12 +129,11 @@ class ModelSummarizer:
 
 def _part_as_json(task: SummaryTask, summary: Summary) -> dict[str, object]:
     """Return a part's summary with the period's users, by which an erasure finds it."""
+    users = {source.user_id for source in task.sources if source.user_id}
     return {
         "grain": str(task.period.grain),
         "period": task.period.label,
-        "userIds": sorted(
-            {source.user_id for source in task.sources if source.user_id}
-        ),
+        "userIds": sorted(users),
         "text": summary.text,
         "people": list(summary.people),
         "topics": list(summary.topics),
@@ -344,10 +343,10 @@ def _pair_factor(term: str, count: int) -> float:
 
 
 def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
-    words = [
-        word if _is_term(word) and word not in names else ""
-        for word in _TERM.findall(sentence.lower())
-    ]
+    words: list[str] = []
+    for word in _TERM.findall(sentence.lower()):
+        is_term = _is_term(word) and word not in names
+        words.append(word if is_term else "")
     yield from filter(None, words)
     for first, second in pairwise(words):
         if first and second:

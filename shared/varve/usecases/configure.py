@@ -151,7 +151,8 @@ def _put_config(
     """Store the configuration in place of `stored`. Raises Contended: it has changed."""
     key = config_key(workspace)
     data = config.model_dump_json(by_alias=True, exclude_unset=True, indent=2)
-    if not objects.put_if(key, data.encode(), stored.etag if stored else None):
+    etag = stored.etag if stored else None
+    if not objects.put_if(key, data.encode(), etag):
         raise Contended(
             f"configuration of {workspace}: another process changed it"
         )

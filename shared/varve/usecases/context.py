@@ -175,14 +175,13 @@ def build_context(
         reason = f"max_tokens={request.budget} leaves no room; raise it"
         return _empty_block(head, candidates, reason)
     shown = [*head.ids, *ids]
+    repeated = [id_ for id_ in shown if id_ in ranked.also_in]
     return ContextBlock(
         text=text,
         head=head.text,
         head_hash=head.hash,
         ids=shown,
-        also_in={
-            id_: ranked.also_in[id_] for id_ in shown if id_ in ranked.also_in
-        },
+        also_in={id_: ranked.also_in[id_] for id_ in repeated},
         tokens=estimated_tokens(text),
         empty=False,
         reason=None,
@@ -246,18 +245,20 @@ def _rank(
     floor = NAMED_FLOOR if candidates.entities else FLOOR
     if max(scores.values(), default=0.0) < floor:
         return None, {}
-    triples = sorted(candidates.triples, key=lambda entry: -scores[entry.id])
-    documents = sorted(
-        candidates.passages, key=lambda entry: -scores[entry.id]
-    )
-    lists = []
+
+    def best_first(entry: Entry) -> float:
+        return -scores[entry.id]
+
+    triples = sorted(candidates.triples, key=best_first)
+    documents = sorted(candidates.passages, key=best_first)
+    lists: list[list[Entry]] = []
     for source in (candidates.found, triples[:MAX_RANKED_TRIPLES], documents):
-        lists.append(
-            [entry for entry in source if scores[entry.id] >= ENTRY_FLOOR]
-        )
+        kept = [entry for entry in source if scores[entry.id] >= ENTRY_FLOOR]
+        lists.append(kept)
+    in_head = [entry for entry in candidates.profile if entry.id in head.ids]
     folded = fold_entries(
         _interleave(lists),
-        [entry for entry in candidates.profile if entry.id in head.ids],
+        in_head,
         candidates.origins,
         scored.vectors,
         scored.sentence_vectors,
@@ -287,13 +288,12 @@ def _score(
     background = embedded[: len(BACKGROUND)]
     after_texts = len(BACKGROUND) + len(texts)
     vectors = embedded[len(BACKGROUND) : after_texts]
+    of_sentences = embedded[after_texts:]
     scores = relevances(prompt, asked, texts, vectors, background)
     return _Scored(
         scores=dict(zip(ids, scores, strict=True)),
         vectors=dict(zip(ids, vectors, strict=True)),
-        sentence_vectors=dict(
-            zip(sentences, embedded[after_texts:], strict=True)
-        ),
+        sentence_vectors=dict(zip(sentences, of_sentences, strict=True)),
     )
 
 

@@ -182,8 +182,9 @@ class CostFolder:
             # A put cannot be counted after itself, so its own content counts it.
             add_counts(days, max(days), FOLD, used + _OWN_PUT)
         data = encode_days(merge(known, days), uuid4().hex)
+        etag = stored.etag if stored else None
         with self._meter.serve(scope, FOLD):
-            done = objects.put_if(key, data, stored.etag if stored else None)
+            done = objects.put_if(key, data, etag)
         used = self._meter.take_of(purpose) if own else Counter()
         if not done:
             add_counts(days, max(days), FOLD, used - _OWN_PUT)

@@ -102,7 +102,9 @@ class Stock:
     def count(self, grain: StoreName, where: Filter) -> int:
         """Count the records that pass the filter."""
         narrowed = self.narrow(where, grain)
-        return self.columns(grain).count(narrowed) if narrowed else 0
+        if narrowed is None:
+            return 0
+        return self.columns(grain).count(narrowed)
 
     def count_stored(self, grain: StoreName, where: Filter) -> int:
         """Count the records that pass the filter without reading the whole store."""

@@ -18,7 +18,7 @@ from varve.domain.mention import in_words, mentioned
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
-from varve.domain.search.answer import Result, SearchResponse
+from varve.domain.search.answer import Result, SearchResponse, Understood
 from varve.domain.search.query import SearchRequest
 from varve.domain.search.supersession import (
     find_ended,
@@ -177,15 +177,14 @@ def gather_candidates(
     results = _select_results(response, prompt)
     entities = _named_entities(prompt, held, names, statements)
     triples = _select_triples(prompt, held, entities, statements)
+    found = [result_entry(result, prompt, ended, zone) for result in results]
+    today = day_of(question.now, zone)
+    passages = select_passages(question.request.documents, prompt, today)
     return Candidates(
         profile=list(profile),
-        found=[
-            result_entry(result, prompt, ended, zone) for result in results
-        ],
+        found=found,
         triples=[triple_entry(triple, zone) for triple in triples],
-        passages=select_passages(
-            question.request.documents, prompt, day_of(question.now, zone)
-        ),
+        passages=passages,
         lessons=_select_lessons(question, sources),
         entities=sorted(entities),
         naming=naming,
@@ -328,21 +327,18 @@ def _select_triples(
     for statement in statements:
         value = statement.value.casefold()
         stated.update((message, value) for message in statement.message_ids)
-    about = [
-        triple
-        for triple in held
-        if (triple.source_id in entities or triple.target_id in entities)
-        and not is_stated(triple, stated)
-    ]
+    about: list[Triple] = []
+    for triple in held:
+        is_named = triple.source_id in entities or triple.target_id in entities
+        if is_named and not is_stated(triple, stated):
+            about.append(triple)
     shares = word_shares(prompt, [in_words(triple) for triple in about])
-    order = sorted(
-        range(len(about)),
-        key=lambda i: (
-            -shares[i],
-            -about[i].valid_at.timestamp(),
-            about[i].id,
-        ),
-    )
+
+    def best_first(index: int) -> tuple[float, float, str]:
+        triple = about[index]
+        return -shares[index], -triple.valid_at.timestamp(), triple.id
+
+    order = sorted(range(len(about)), key=best_first)
     return [about[index] for index in order[:MAX_TRIPLES]]
 
 
@@ -353,11 +349,18 @@ def _is_first_person(prompt: str) -> bool:
 
 def report_searched(candidates: Candidates, reranking: str) -> ContextSearched:
     """Return how many candidates each source gave, and how the models fared."""
-    searched = candidates.response.searched if candidates.response else None
+    grains: list[str] = []
+    records = 0
+    understood: Understood | None = None
+    if candidates.response:
+        searched = candidates.response.searched
+        grains = searched.grains
+        records = searched.records
+        understood = searched.understood
     return ContextSearched(
-        grains=searched.grains if searched else [],
-        records=searched.records if searched else 0,
-        understood=searched.understood if searched else None,
+        grains=grains,
+        records=records,
+        understood=understood,
         attributes=len(candidates.profile),
         entities=candidates.entities,
         triples=len(candidates.triples),

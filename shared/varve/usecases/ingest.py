@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from varve.domain.allowance import PartlyFiltered
@@ -49,15 +48,20 @@ class IngestOutcome:
     @classmethod
     def total(cls, outcomes: Sequence["IngestOutcome"]) -> "IngestOutcome":
         """Return the sum of several outcomes."""
+        conversations = 0
+        messages = 0
+        correlation_ids: list[str] = []
+        partly_filtered: list[PartlyFiltered] = []
+        for one in outcomes:
+            conversations += one.conversations
+            messages += one.messages
+            correlation_ids += one.correlation_ids
+            partly_filtered += one.partly_filtered
         return cls(
-            sum(one.conversations for one in outcomes),
-            sum(one.messages for one in outcomes),
-            tuple(
-                chain.from_iterable(one.correlation_ids for one in outcomes)
-            ),
-            tuple(
-                chain.from_iterable(one.partly_filtered for one in outcomes)
-            ),
+            conversations,
+            messages,
+            tuple(correlation_ids),
+            tuple(partly_filtered),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -51,12 +51,9 @@ class KnownEnds:
         if self.find_successor(record) is not None:
             return False
         conversation = record.conversation_id or ""
-        stated = [
-            self._open[conversation, message]
-            for message in record.source_ids
-            if (conversation, message) in self._open
-        ]
-        return any(stated) if stated else True
+        keys = [(conversation, message) for message in record.source_ids]
+        stated = [self._open[key] for key in keys if key in self._open]
+        return not stated or any(stated)
 
 
 def list_stating(triple: Triple) -> Iterator[TripleOperation]:
@@ -100,7 +97,8 @@ def _read_corrected(scope: Scope, reader: MemoryReader) -> dict[str, Set[str]]:
     turns = {one.id: find_turn_id(one) for one in found}
     named: dict[str, Set[str]] = {}
     for id_, earlier in corrected.items():
-        named[id_] = {*earlier, *(turns.get(one, one) for one in earlier)}
+        of_facts = [turns.get(one, one) for one in earlier]
+        named[id_] = {*earlier, *of_facts}
     return named
 
 

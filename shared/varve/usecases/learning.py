@@ -1,6 +1,6 @@
 """Learn from messages: extract facts, triples and profile entries and send them to the writer."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -78,7 +78,9 @@ def understand(
         return Learnt((), (), (), 0)
     new = [said for said, _ in spoken]
     utterances = [utterance for _, utterance in spoken]
-    ids = {one.id for one in new if about is None or one.id in about}
+    ids = {one.id for one in new}
+    if about is not None:
+        ids = {id_ for id_ in ids if id_ in about}
     context = _context(message, new[0])
     extraction = extract_in_batches(
         message, utterances, context, session.zone, session.extractor
@@ -146,20 +148,19 @@ def _context(message: IngestMessage, first: Said) -> list[Utterance]:
         known.append(earlier)
     names = _names(message)
     owners = owners_of(message)
-    spoken: Iterator[Utterance | None] = (
-        _utterance(one, one.timestamp or start, owners, names) for one in known
-    )
-    return [utterance for utterance in spoken if utterance][
-        -CONTEXT_UTTERANCES:
-    ]
+    spoken: list[Utterance] = []
+    for one in known:
+        utterance = _utterance(one, one.timestamp or start, owners, names)
+        if utterance:
+            spoken.append(utterance)
+    return spoken[-CONTEXT_UTTERANCES:]
 
 
 def _names(message: IngestMessage) -> frozenset[str]:
     """Return the speakers that the texts of messages without a name introduce."""
     every = (*message.context, *message.conversation.messages)
-    return speakers(
-        m.text for m in every if m.role in SPOKEN and m.name is None
-    )
+    nameless = [one for one in every if one.name is None]
+    return speakers(one.text for one in nameless if one.role in SPOKEN)
 
 
 def owners_of(message: IngestMessage) -> Owners:
@@ -199,26 +200,23 @@ def _fact_record(
     """Return the fact as a record of the period in which it was said."""
     sources = [said for said in new if said.id in fact.message_ids]
     last = max(sources, key=lambda said: said.at)
-    conversation = message.conversation
+    conversation_id = message.conversation.conversation_id
+    metadata = [said.message.metadata or {} for said in sources]
     return Record(
-        id=fact_id(
-            conversation.conversation_id, fact.message_ids, fact.content
-        ),
+        id=fact_id(conversation_id, fact.message_ids, fact.content),
         memory_type=MemoryType.FACT,
         content=fact.content,
         period=working_day(last.at, session.zone),
         event_time=fact.event_time,
         created_at=message.received_at,
         source_ids=fact.message_ids,
-        conversation_id=conversation.conversation_id,
+        conversation_id=conversation_id,
         user_id=owners_of(message)[last.id],
         about=fact.about,
         importance=fact.importance,
         confidence=fact.confidence,
         position=last.position,
-        key_facts=encode_metadata(
-            share_metadata([said.message.metadata or {} for said in sources])
-        ),
+        key_facts=encode_metadata(share_metadata(metadata)),
     )
 
 

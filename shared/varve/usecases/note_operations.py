@@ -160,7 +160,9 @@ def _settle(
 ) -> bool:
     """Return whether an announced change has happened; if so, finish it."""
     note = _read_announced(session, operation, user_id, entry)
-    versions = {one.version for one in note.kept} if note else {None}
+    versions: set[str | None] = {None}
+    if note is not None:
+        versions = {one.version for one in note.kept}
     if entry.version not in versions:
         return False
     if note is not None:

@@ -216,9 +216,9 @@ class PeriodReader:
         """Add to each pile what the corrections of its user say of its records."""
         by_user = self.config.summaries.scope is SummaryScope.USER
         for user_id, pile in piles.items():
-            own = [
-                one for one in said if not by_user or one.user_id == user_id
-            ]
+            own = said
+            if by_user:
+                own = [one for one in said if one.user_id == user_id]
             pile.corrected = correct_records(pile.records, own)
 
     def _sort_by_user(

@@ -78,11 +78,9 @@ def propose(
     """
     if not telling_words(query):
         raise Rejected("query", "has no words to look for")
-    found = [
-        one
-        for one in read_statements(session)
-        if user_id is None or one.users == {user_id}
-    ]
+    found = list(read_statements(session))
+    if user_id is not None:
+        found = [one for one in found if one.users == {user_id}]
     return fold_statements(_weigh(session, query, found))
 
 

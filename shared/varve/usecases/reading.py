@@ -213,18 +213,16 @@ class CheckpointedExtractor:
         self, batch: Batch, extraction: Extraction
     ) -> dict[str, object]:
         """Return the extraction as JSON values, with the ids by which an erasure finds it."""
+        users = {one.user_id for one in batch.utterances if one.user_id}
+        facts = [_fact_as_json(fact) for fact in extraction.facts]
+        operations = [operation_as_json(one) for one in extraction.operations]
         return {
             "extractor": self.name,
             "conversationId": batch.conversation_id,
             "messageIds": list(_ids(batch.utterances)),
-            "userIds": sorted(
-                {u.user_id for u in batch.utterances if u.user_id}
-            ),
-            "facts": [_fact_as_json(fact) for fact in extraction.facts],
-            "operations": [
-                operation_as_json(operation)
-                for operation in extraction.operations
-            ],
+            "userIds": sorted(users),
+            "facts": facts,
+            "operations": operations,
         }
 
     def _key(self, batch: Batch) -> str:
@@ -248,12 +246,9 @@ class CheckpointedExtractor:
 
 
 def _extraction(value: Any) -> Extraction:
-    return Extraction(
-        facts=tuple(_fact_from_json(fact) for fact in value["facts"]),
-        operations=tuple(
-            operation_from_json(operation) for operation in value["operations"]
-        ),
-    )
+    facts = map(_fact_from_json, value["facts"])
+    operations = map(operation_from_json, value["operations"])
+    return Extraction(tuple(facts), tuple(operations))
 
 
 def _fact_as_json(fact: Fact) -> dict[str, object]:

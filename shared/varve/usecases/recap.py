@@ -80,7 +80,8 @@ def with_recap(block: ContextBlock, recap: str) -> ContextBlock:
         if _read_entry(line)[0] not in told
     ]
     ids = [id_ for id_ in block.ids if id_ not in told]
-    text = "\n".join([*lines, recap] if ids else [recap])
+    shown = [*lines, recap] if ids else [recap]
+    text = "\n".join(shown)
     also_in = {id_: block.also_in[id_] for id_ in ids if id_ in block.also_in}
     return block.model_copy(
         update={
@@ -154,7 +155,9 @@ def _ask_model(
         return summary.text
     recap = reply.recap.strip()
     is_short = 0 < estimated_tokens(recap) <= MAX_TOKENS
-    return recap if is_short and _keeps(recap, summary) else summary.text
+    if is_short and _keeps(recap, summary):
+        return recap
+    return summary.text
 
 
 def _keeps(recap: str, summary: RunningSummary) -> bool:

@@ -242,13 +242,13 @@ class _Earlier:
         nearest = rows[np.argsort(-cosines, kind="stable")[:NEAREST]].tolist()
         standings = Standings(columns, admitted=is_known)
         ended = standings.find_successors(nearest)
-        return [
-            ToldTurn(
-                columns.ids[row], standings.store.read(row), turn.about or ""
-            )
-            for row in nearest
-            if row not in ended
-        ]
+        speaker = turn.about or ""
+        told: list[ToldTurn] = []
+        for row in nearest:
+            if row not in ended:
+                held = standings.store.read(row)
+                told.append(ToldTurn(columns.ids[row], held, speaker))
+        return told
 
     def _read_columns(
         self, turn: Record, statement: Statement, model: str
@@ -303,11 +303,10 @@ def _cut_into_calls(
     call: list[Comparison] = []
     size = 0
     for one in comparisons:
-        cost = sum(
-            estimated_tokens(told.statement.text)
-            for told in (one.new, *one.earlier)
-        )
-        if call and (len(call) >= MAX_NEW or size + cost > MAX_CALL_TOKENS):
+        texts = [told.statement.text for told in (one.new, *one.earlier)]
+        cost = sum(map(estimated_tokens, texts))
+        is_full = len(call) >= MAX_NEW or size + cost > MAX_CALL_TOKENS
+        if call and is_full:
             yield call
             call = []
             size = 0

@@ -53,7 +53,8 @@ def _find_bounds(session: Session, month: str) -> tuple[datetime, datetime]:
     """
     try:
         first = date.fromisoformat(f"{month}-01")
-        after = date(first.year + first.month // 12, first.month % 12 + 1, 1)
+        year = first.year + first.month // 12
+        after = date(year, first.month % 12 + 1, 1)
     except ValueError as error:
         raise Rejected(
             "month", f"{month[:40]!r} is not like 2026-10"

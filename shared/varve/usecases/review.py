@@ -173,18 +173,19 @@ class _Doubts:
         """
         standings = Standings(columns)
         store = standings.store
+        earlier = np.flatnonzero(columns.event_times < before).tolist()
         told = [
             row
-            for row in np.flatnonzero(columns.event_times < before).tolist()
+            for row in earlier
             if store.is_told(row) and self._is_asked_for(columns, row)
         ]
         for start in range(0, len(told), ROWS_AT_ONCE):
             # Reads the vectors once for many rows; the statements keep the answers.
             store.find_later(told[start : start + ROWS_AT_ONCE], None)
-        confirmed = [
-            (standings.find_confirmed(row), columns.ids[row], row)
-            for row in told
-        ]
+        confirmed: list[tuple[int, str, int]] = []
+        for row in told:
+            time = standings.find_confirmed(row)
+            confirmed.append((time, columns.ids[row], row))
         for time, _, row in sorted(confirmed):
             if time >= before or standings.find_successors([row]):
                 continue

@@ -238,14 +238,12 @@ def _choose_lanes(way: Route, running: Running) -> Lanes:
 def _is_pending(way: Route, running: Running) -> bool:
     """Return whether a due or stale period of the grain asked for touches the window."""
     lookup = running.lookup
-    for due in lookup.ledger.due(
-        Grain(way.asked or Grain.DAILY), lookup.scope
-    ):
-        period = due.period
-        begins_inside = (
-            way.until is None or period.start(lookup.zone) < way.until
-        )
-        ends_inside = way.since is None or period.end(lookup.zone) > way.since
+    grain = Grain(way.asked or Grain.DAILY)
+    for due in lookup.ledger.due(grain, lookup.scope):
+        start = due.period.start(lookup.zone)
+        end = due.period.end(lookup.zone)
+        begins_inside = way.until is None or start < way.until
+        ends_inside = way.since is None or end > way.since
         if begins_inside and ends_inside:
             return True
     return False
@@ -279,18 +277,21 @@ def _wanted(
     if request.max_tokens:
         limit = MAX_RESULTS
     lookup = running.lookup
-    strategy = with_weights(CURRENT if current else BALANCED, lookup.weights)
+    base = CURRENT if current else BALANCED
+    strategy = with_weights(base, lookup.weights)
+    question = read_question(
+        way.text, way.near_since, way.near_until, lasting=way.lasting
+    )
+    weights = {
+        grain: lane_weight(grain, way.asked, way.age_days)
+        for grain in lanes.filled
+    }
     return Wanted(
-        question=read_question(
-            way.text, way.near_since, way.near_until, lasting=way.lasting
-        ),
+        question=question,
         where=way.where,
         present=way.present,
         strategy=with_half_life(strategy, lookup.half_life_days),
-        weights={
-            grain: lane_weight(grain, way.asked, way.age_days)
-            for grain in lanes.filled
-        },
+        weights=weights,
         limit=limit,
         explain=request.explain,
         about_present=_is_about_present(way),

@@ -23,7 +23,8 @@ def put_rows(
     scope: Scope, day: str, rows: Iterable[SearchRow], *, objects: Objects
 ) -> None:
     """Store the rows of a local day as a new object. Raises Retryable."""
-    objects.put(f"{AREA}/{scope}/{day}/{uuid4().hex}{_ROWS}", _encode(rows))
+    name = f"{uuid4().hex}{_ROWS}"
+    objects.put(f"{AREA}/{scope}/{day}/{name}", _encode(rows))
 
 
 def read_rows(
@@ -34,11 +35,8 @@ def read_rows(
         stored = objects.get(info.key) if info.key.endswith(_ROWS) else None
         if stored is not None:
             with intact(info.key):
-                lines = stored.data.splitlines()
-                yield (
-                    info.key,
-                    [search_row_from_json(json.loads(x)) for x in lines],
-                )
+                values = map(json.loads, stored.data.splitlines())
+                yield info.key, list(map(search_row_from_json, values))
 
 
 def drop_rows(

@@ -16,12 +16,12 @@ from varve.domain.summary import (
 
 def source_of(record: Record) -> Source:
     """Return a record as a source; of a summary, its sentences alone."""
-    is_summary = record.memory_type is MemoryType.SUMMARY
     text = record.content
-    if is_summary:
-        text = text.partition(KEY_FACTS_HEADING)[0].partition(
-            RECURRING_HEADING
-        )[0]
+    label = None
+    if record.memory_type is MemoryType.SUMMARY:
+        text, _, _ = text.partition(KEY_FACTS_HEADING)
+        text, _, _ = text.partition(RECURRING_HEADING)
+        label = record.period
     return Source(
         id=record.id,
         memory_type=record.memory_type,
@@ -30,7 +30,7 @@ def source_of(record: Record) -> Source:
         at=record.event_time,
         importance=record.importance,
         user_id=record.user_id,
-        label=record.period if is_summary else None,
+        label=label,
     )
 
 

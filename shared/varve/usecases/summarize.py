@@ -223,7 +223,8 @@ class _Run:
         """Send the summaries to the writer, with the ledger's changes if it is the end."""
         is_done = not left and not self._has_failed
         if self.built:
-            self._send_records(self._changes() if is_done else NO_CHANGES)
+            changes = self._changes() if is_done else NO_CHANGES
+            self._send_records(changes)
         if is_done and found.replaced:
             self._send_deletion(found.replaced)
         state = self._note_failures(len(batch))

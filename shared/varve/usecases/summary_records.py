@@ -51,6 +51,7 @@ def summary_record(
     # Not before the summary it replaces, even if the clock went back.
     earlier = [prior.created_at for prior in gathered.priors]
     created_at = max([now, *earlier])
+    user_id = users.pop() if len(users) == 1 else None
     return Record(
         id=gathered.id,
         memory_type=MemoryType.SUMMARY,
@@ -60,7 +61,7 @@ def summary_record(
         event_time=start + (end - start) / 2,
         created_at=created_at,
         source_ids=tuple(sources),
-        user_id=users.pop() if len(users) == 1 else None,
+        user_id=user_id,
         about=as_span(*gathered.days),
         importance=SUMMARY_IMPORTANCE,
         people=summary.people,

@@ -166,11 +166,14 @@ class TakenIn:
             forgotten = self._arrived - {*noted.ids, *noted.arriving}
             new = _without(words, forgotten)
             arriving = _without(noted.arriving, new)
+            last_at = noted.last_at
+            if new:
+                last_at = max(last_at, newest)
             left = replace(
                 noted,
                 ids={**new, **noted.ids},
                 arriving=arriving,
-                last_at=max(noted.last_at, newest) if new else noted.last_at,
+                last_at=last_at,
             )
             if left == noted or self._save(left):
                 return
@@ -187,7 +190,8 @@ class TakenIn:
         arriving = _without(noted.arriving, doomed)
         erased = noted.erased + len(noted.ids) - len(ids)
         left = replace(noted, ids=ids, erased=erased, arriving=arriving)
-        if self._etag is None or not (left != noted or whole):
+        must_save = whole or left != noted
+        if self._etag is None or not must_save:
             return
         if not self._save(left):
             raise Contended(
@@ -243,7 +247,8 @@ def take_in(
         erased=max(erased, noted.erased),
         arriving=_without(noted.arriving, new),
     )
-    if not objects.put_if(key, _encode(left), stored.etag if stored else None):
+    etag = stored.etag if stored else None
+    if not objects.put_if(key, _encode(left), etag):
         raise Contended("ledger: another writer took in messages meanwhile")
     return len(new)
 

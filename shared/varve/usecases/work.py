@@ -241,13 +241,11 @@ def clean_agent(
     report = inspect(session, tuple(Grain), force=force)
     if dry_run:
         return report
-    clean(
-        session, report, session.ledger.expired_of(session.scope, session.now)
-    )
+    expired = session.ledger.expired_of(session.scope, session.now)
+    clean(session, report, expired)
     _compact_stores(session)
     oldest = session.now - PAYLOADS_KEPT
     payloads = session.objects.list(f"payloads/{session.scope}")
-    session.objects.delete(
-        [info.key for info in payloads if info.last_modified < oldest]
-    )
+    old = [info.key for info in payloads if info.last_modified < oldest]
+    session.objects.delete(old)
     return report
