@@ -30,12 +30,14 @@ class Branch:
     @property
     def name(self) -> str:
         """The name of the other end."""
-        return str(self.edge["source" if self.incoming else "target"])
+        end = "source" if self.incoming else "target"
+        return str(self.edge[end])
 
     @property
     def id(self) -> str:
         """The id of the other end; empty if the triple has no object."""
-        return str(self.edge["sourceId" if self.incoming else "targetId"])
+        end = "sourceId" if self.incoming else "targetId"
+        return str(self.edge[end])
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,8 @@ def _wrap(
     address: AddressOf | None,
 ) -> str:
     """Return the SVG element around the rows; `inner` comes first in it."""
-    width = max(row.x + 14 + _measure_row(row) for row in rows) + LEFT
+    ends = [row.x + 14 + _measure_row(row) for row in rows]
+    width = max(ends) + LEFT
     last = rows[-1]
     height = last.y + LINE * len(last.lines) + TOP
     size = f'width="{width:.0f}" height="{height:.0f}"'

@@ -64,7 +64,8 @@ class _Axis:
 
     def place(self, moment: datetime) -> float:
         share = (moment - self._start).total_seconds() / self._seconds
-        return LEFT + (WIDTH - LEFT) * min(1.0, max(0.0, share))
+        share = min(1.0, max(0.0, share))
+        return LEFT + (WIDTH - LEFT) * share
 
 
 def draw_life(
@@ -88,9 +89,8 @@ def draw_life(
         intervals, lines = _place_intervals(by_label[label], axis, now, y)
         rows.append(LifeRow(label, y, intervals))
         y += ROW * lines
-    return Life(
-        tuple(rows), _list_years(start, now, axis), y + 8, axis.place(at)
-    )
+    years = _list_years(start, now, axis)
+    return Life(tuple(rows), years, y + 8, axis.place(at))
 
 
 def _place_intervals(
@@ -133,6 +133,7 @@ def _list_years(
     years: list[tuple[float, str]] = []
     for year in range(start.year + 1, end.year + 1):
         x = axis.place(datetime(year, 1, 1, tzinfo=UTC))
-        if not years or x - years[-1][0] >= 44:
+        has_room = not years or x - years[-1][0] >= 44
+        if has_room:
             years.append((x, str(year)))
     return tuple(years)

@@ -131,10 +131,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _is_own_host(self) -> bool:
         port = self.server.server_port
         hosts = self.headers.get_all("Host") or []
-        return len(hosts) == 1 and hosts[0] in (
-            f"{LOOPBACK}:{port}",
-            f"localhost:{port}",
-        )
+        own = (f"{LOOPBACK}:{port}", f"localhost:{port}")
+        return len(hosts) == 1 and hosts[0] in own
 
     def _has_token(self) -> bool:
         path, _, query = self.path.partition("?")

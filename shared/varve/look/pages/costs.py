@@ -52,13 +52,14 @@ def show_costs(visit: Visit) -> PageView:
 def _draw(found: Costs, month: str) -> DayChart | None:
     """Return the chart of a month's millionths of a dollar; None: nothing cost any."""
     first = date.fromisoformat(f"{month}-01")
-    last = first.replace(day=monthrange(first.year, first.month)[1])
+    _, days = monthrange(first.year, first.month)
+    last = first.replace(day=days)
     amounts: dict[date, int] = {}
     for day, dollars in found.dollars_by_day().items():
         amounts[date.fromisoformat(day)] = round(dollars * MILLION)
-    return (
-        draw_amounts(amounts, first, last) if any(amounts.values()) else None
-    )
+    if not any(amounts.values()):
+        return None
+    return draw_amounts(amounts, first, last)
 
 
 def _prices_of(visit: Visit, found: Costs) -> list[Price]:

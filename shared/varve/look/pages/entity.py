@@ -112,7 +112,8 @@ def _holds(fact: dict[str, Any], at: datetime) -> bool:
 
 
 def _ended(fact: dict[str, Any], at: datetime) -> bool:
-    return bool(fact["invalidAt"]) and parse_instant(fact["invalidAt"]) <= at
+    ended = fact["invalidAt"]
+    return bool(ended) and parse_instant(ended) <= at
 
 
 def _build_slider(

@@ -14,7 +14,9 @@ def list_experience(visit: Visit) -> PageView:
     start = visit.where.number("start")
     experience = visit.memory.experience
     outcome = visit.where.option("outcome")
-    episodes = _list_episodes(experience, outcome, start + SHOWN + 1)[start:]
+    # One more than the page shows tells whether there is a next page.
+    newest = _list_episodes(experience, outcome, start + SHOWN + 1)
+    episodes = newest[start:]
     lessons = experience.lessons.all()
     values = {
         "outcome": outcome,

@@ -116,7 +116,8 @@ def draw_signals(
     large = {name: part for name, part in parts.items() if part >= LEAST_PART}
     bars: list[tuple[str, float, float, float]] = []
     x = 0.0
-    for name, part in sorted(large.items(), key=lambda pair: -pair[1]):
+    for name in sorted(large, key=lambda name: -large[name]):
+        part = large[name]
         width = BAR * part
         bars.append((name, x, width, part))
         x += width
