@@ -69,7 +69,8 @@ def leave_out_particulars(
         while kept and _holds_nothing(kept[-1], left_out == "date"):
             kept.pop()
         if kept and word[-1] in ",;:":
-            kept[-1] = kept[-1].rstrip(_ENDING) + word[-1]
+            before = kept.pop()
+            kept.append(before.rstrip(_ENDING) + word[-1])
     return _begin_small(" ".join(kept).strip(f"{_ENDING} "))
 
 
@@ -108,7 +109,8 @@ def _find_particular(
     bare = _bare(word)
     if before == "name" and bare in _SAYING:
         return "name"
-    if is_date_word(bare) or (before == "date" and bare.isdigit()):
+    is_day = before == "date" and bare.isdigit()
+    if is_day or is_date_word(bare):
         return "date"
     if _is_id(word.strip(_MARKS)):
         return "id"

@@ -104,9 +104,8 @@ def wilson(successes: int, trials: int, z: float = 1.96) -> float:
     rate = successes / trials
     square = z * z
     centre = rate + square / (2 * trials)
-    spread = z * sqrt(
-        rate * (1 - rate) / trials + square / (4 * trials * trials)
-    )
+    variance = rate * (1 - rate) / trials
+    spread = z * sqrt(variance + square / (4 * trials * trials))
     return max(0.0, (centre - spread) / (1 + square / trials))
 
 

@@ -139,7 +139,14 @@ class ResearchLog:
         texts = [fact.text for fact in facts]
         likeness = cosines(question, texts, embed)
         pairs = list(zip(likeness, facts, strict=True))
-        pairs.sort(key=lambda pair: (-pair[0], pair[1].id))
+
+        def nearest_first(
+            pair: tuple[float, ResearchFinding],
+        ) -> tuple[float, str]:
+            near, fact = pair
+            return -near, fact.id
+
+        pairs.sort(key=nearest_first)
         return [fact for _, fact in pairs[:limit]]
 
     def block(self, question: str, embed: Embed, limit: int = 5) -> str:

@@ -86,7 +86,8 @@ def _say_the_same(
     if shared == fewest and shared >= MIN_SHARED_WORDS:
         return True
     has_same_reason = len(one.reasons & other.reasons) >= MIN_SHARED_WORDS
-    if embed is None or not has_same_reason or not 2 * shared >= fewest > 0:
+    shares_half = 2 * shared >= fewest > 0
+    if embed is None or not has_same_reason or not shares_half:
         return False
     vector, other_vector = embed([one.text, other.text])
     return float(vector @ other_vector) >= PARAPHRASE_COSINE

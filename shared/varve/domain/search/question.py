@@ -109,9 +109,9 @@ def asks_how_things_stand(text: str) -> bool:
     patterns, asked = _installed_patterns(), text.lower()
     if patterns.current.search(asked):
         return True
-    return bool(patterns.present.search(asked)) and not patterns.past.search(
-        asked
-    )
+    if patterns.past.search(asked):
+        return False
+    return patterns.present.search(asked) is not None
 
 
 def asks_for_a_state(text: str) -> bool:
@@ -130,4 +130,5 @@ def asks_what_happened(text: str) -> bool:
     happened = _installed_patterns().happened
     telling = [form for form in question_forms(text) if form not in STOP_WORDS]
     others = [form for form in telling if form not in happened]
-    return len(others) <= (1 if happened & set(telling) else 0)
+    most = 1 if happened & set(telling) else 0
+    return len(others) <= most
