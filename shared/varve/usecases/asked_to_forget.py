@@ -63,9 +63,9 @@ def has_requests(held: Outline) -> bool:
 
     It is read once for each version of a store. Of a store too large to load it is True.
     """
-    return (
-        held.derive(_RequestScan).found if isinstance(held, Columns) else True
-    )
+    if not isinstance(held, Columns):
+        return True
+    return held.derive(_RequestScan).found
 
 
 class _RequestScan:

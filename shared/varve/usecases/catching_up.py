@@ -158,12 +158,14 @@ def _read_batch(
             _relate(session, one.message)
     session.queues.flush()
     remove_marks(session.scope, marks, objects=session.objects)
+    messages = sum(len(mark.messages) for mark in marks)
+    facts = sum(len(one.learnt.facts) for one in readings)
+    operations = sum(one.learnt.read for one in readings)
     return replace(
         outcome,
-        messages=outcome.messages + sum(len(mark.messages) for mark in marks),
-        facts=outcome.facts + sum(len(one.learnt.facts) for one in readings),
-        operations=outcome.operations
-        + sum(one.learnt.read for one in readings),
+        messages=outcome.messages + messages,
+        facts=outcome.facts + facts,
+        operations=outcome.operations + operations,
         left=outcome.left - len(marks),
     )
 
@@ -183,7 +185,8 @@ def _read(
     if not places:
         return _Reading(mark, None, _NOTHING)
     said = resolve([lines[place] for place in places])
-    before = resolve(lines[max(0, places[0] - CONTEXT_MESSAGES) : places[0]])
+    first = places[0]
+    before = resolve(lines[max(0, first - CONTEXT_MESSAGES) : first])
     conversation = Conversation(
         workspace_id=session.scope.workspace,
         agent_id=session.scope.agent,
@@ -250,13 +253,12 @@ def _send_erasures(session: Session, readings: Sequence[_Reading]) -> None:
         for id_, day in one.mark.facts.items():
             if id_ not in read and day >= oldest:
                 facts[id_] = day
-        operations.update(
-            {*one.mark.operations} - {x.id for x in one.learnt.operations}
-        )
-        entries.update(
-            {*one.mark.entries} - {entry.id for entry in one.learnt.entries}
-        )
-    token = digest(*(one.mark.name for one in readings), iso(session.now))
+        stated = {operation.id for operation in one.learnt.operations}
+        operations.update({*one.mark.operations} - stated)
+        told = {entry.id for entry in one.learnt.entries}
+        entries.update({*one.mark.entries} - told)
+    names = [one.mark.name for one in readings]
+    token = digest(*names, iso(session.now))
     for message in _erasures(session, facts, operations, entries):
         send_erasure(
             message, token, queue=session.queues.write, objects=session.objects

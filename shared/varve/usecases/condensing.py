@@ -306,7 +306,8 @@ def _people(lines: Sequence[SourceLine]) -> tuple[str, ...]:
 
 
 def _names(line: SourceLine) -> Iterator[str]:
-    if line.speaker[:1].isalpha() and not line.speaker[0].islower():
+    initial = line.speaker[:1]
+    if initial.isalpha() and not initial.islower():
         yield line.speaker
     for found in _NAMED.finditer(line.sentence):
         yield found[str(found.lastgroup)]
@@ -328,9 +329,8 @@ def _topics(
 
     def score(term: str) -> float:
         rarity = math.log(1 + len(lines) / counts[term])
-        return round(
-            _pair_factor(term, counts[term]) * weights[term] * rarity, 6
-        )
+        factor = _pair_factor(term, counts[term])
+        return round(factor * weights[term] * rarity, 6)
 
     return _without_overlap(sorted(weights, key=score, reverse=True))
 
@@ -387,6 +387,5 @@ def _open_questions(lines: Sequence[SourceLine]) -> tuple[str, ...]:
 
 
 def _asks(line: SourceLine) -> bool:
-    return (
-        line.sentence.endswith(("?", "？")) and len(line.sentence.split()) > 3
-    )
+    is_question = line.sentence.endswith(("?", "？"))
+    return is_question and len(line.sentence.split()) > 3

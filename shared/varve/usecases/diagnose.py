@@ -195,7 +195,8 @@ def _examine_periods(session: Session) -> Iterator[Finding]:
     waiting = held["backlog"]["periods"]
     failed = 0
     for grain in held["grains"].values():
-        failed += len((grain.get("periods") or {}).get("failed", ()))
+        periods = grain.get("periods") or {}
+        failed += len(periods.get("failed", ()))
     if failed:
         yield Finding(
             "periods",

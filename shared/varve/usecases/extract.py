@@ -319,13 +319,13 @@ def _admitted(
     context, kept = drop_forgotten(
         given, list(message.context), message.received_at, barred
     )
-    whole = len(context) == len(message.context) and len(kept) == len(
-        given.messages
-    )
+    all_context = len(context) == len(message.context)
+    all_messages = len(kept) == len(given.messages)
     conversation = given.model_copy(update={"messages": kept})
-    return replace(
+    admitted = replace(
         message, conversation=conversation, context=tuple(context)
-    ), whole
+    )
+    return admitted, all_context and all_messages
 
 
 def _timed(message: IngestMessage) -> Iterator[tuple[Message, datetime]]:

@@ -346,7 +346,7 @@ def rerank(
         scores = reranker.rerank(query, [item.content for item in best])
     except (Retryable, Rejected, Misconfigured):
         return list(ranked), False
-    order = sorted(range(len(best)), key=lambda index: (-scores[index], index))
+    order = sorted(range(len(best)), key=lambda index: -scores[index])
     moved = [
         replace(best[index], score=place.score)
         for index, place in zip(order, best, strict=True)

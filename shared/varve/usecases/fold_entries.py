@@ -87,7 +87,8 @@ def _place(
             user = users.get(entry.id)
             found, rest = _reduce(entry, user, folding, sentence_vectors)
         else:
-            found, rest = [place_of.get(entry.id, entry.id)], None
+            found = [place_of.get(entry.id, entry.id)]
+            rest = None
         for id_ in found:
             if id_ in kept and id_ not in shown:
                 shown.add(id_)

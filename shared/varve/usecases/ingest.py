@@ -169,9 +169,8 @@ def _parts(
     for start, end in _cuts(messages):
         piece: list[Message] = messages[start:end]
         context = tuple(messages[max(0, start - CONTEXT_MESSAGES) : start])
-        yield IngestMessage(
-            conversation.model_copy(update={"messages": piece}), context, now
-        )
+        part = conversation.model_copy(update={"messages": piece})
+        yield IngestMessage(part, context, now)
 
 
 def _cuts(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:

@@ -74,7 +74,8 @@ def read_named_successors(
     named = _read_names(scope, reader)
     if of is not None:
         named = _select_chain(named, {of.id, find_turn_id(of)})
-    ids = named.keys() | set(chain.from_iterable(named.values()))
+    earlier = set(chain.from_iterable(named.values()))
+    ids = named.keys() | earlier
     return NamedSuccessors(reader.get(scope, Grain.WORKING, sorted(ids)))
 
 

@@ -107,14 +107,11 @@ class Ledger:
 
     def _list_due(self, scope: Scope, folder: str) -> Iterator[Due]:
         keys = (info.key.split("/") for info in self._objects.list(folder))
-        for (grain, label), marks in groupby(
-            keys, key=lambda parts: parts[4:6]
-        ):
+        by_period = groupby(keys, key=lambda parts: parts[4:6])
+        for (grain, label), marks in by_period:
             period = Period.parse(label, Grain(grain))
-            due_keys = tuple(
-                due_key(scope, period, parts[6]) for parts in marks
-            )
-            yield Due(scope, period, due_keys)
+            due_keys = [due_key(scope, period, parts[6]) for parts in marks]
+            yield Due(scope, period, tuple(due_keys))
 
     def marks(self, scope: Scope, period: Period) -> tuple[str, ...]:
         """Return the due keys of one agent's period, also those with one half only."""
@@ -122,7 +119,10 @@ class Ledger:
             f"{marks_folder(scope, period.grain)}/{period.label}"
         )
         planned = self._objects.list(f"{due_folder(period)}/{scope}")
-        tokens = {info.key.rpartition("/")[2] for info in chain(own, planned)}
+        tokens: set[str] = set()
+        for info in chain(own, planned):
+            _, _, token = info.key.rpartition("/")
+            tokens.add(token)
         return tuple(due_key(scope, period, token) for token in sorted(tokens))
 
     def change(self, changes: LedgerChanges) -> None:
@@ -246,7 +246,8 @@ def build_marks(
     of the store that holds it; 0: not known.
     """
     token = f"{digest(*written, length=_TOKEN_LENGTH)}.{version}"
-    marks = [due_key(scope, period, token) for period in sorted(set(periods))]
+    below = sorted(set(periods))
+    marks = [due_key(scope, period, token) for period in below]
     return LedgerChanges(marks=tuple(marks))
 
 

@@ -160,9 +160,10 @@ def find_due(
                 ready.append(due)
     children = _Children(grain, ledger, scope)
     free = [due for due in ready if not children.hold_up(due)]
-    return DuePeriods(
-        tuple(free[:most]), len(free[most:]), len(ready) - len(free)
-    )
+    chosen = tuple(free[:most])
+    left = len(free) - len(chosen)
+    held_up = len(ready) - len(free)
+    return DuePeriods(chosen, left, held_up)
 
 
 def _tried(

@@ -101,7 +101,8 @@ def _find_told(block: ContextBlock, recap: str) -> set[str]:
     for line in block.text.splitlines():
         id_, words = _read_entry(line)
         sentences = SENTENCE.split(words)
-        if id_ in block.ids and all(one in recap for one in sentences):
+        has_all = all(one in recap for one in sentences)
+        if has_all and id_ in block.ids:
             told.add(id_)
     return told
 

@@ -125,13 +125,9 @@ def _build_filter(session: Session, request: ListRequest) -> Filter:
     where = replace(where, ids=ids)
     if request.period is not None:
         # A summary's event time is the middle of its period.
-        where = _narrow(
-            where,
-            Filter(
-                since=request.period.start(session.zone),
-                until=request.period.end(session.zone),
-            ),
-        )
+        since = request.period.start(session.zone)
+        until = request.period.end(session.zone)
+        where = _narrow(where, Filter(since=since, until=until))
     if request.after is not None:
         end = request.after.event_time + timedelta(microseconds=1)
         where = _narrow(where, Filter(until=end))
@@ -142,6 +138,6 @@ def _narrow(where: Filter, within: Filter) -> Filter:
     """Return the filter with the later start and the earlier end of both."""
     starts = [one.since for one in (where, within) if one.since is not None]
     ends = [one.until for one in (where, within) if one.until is not None]
-    return replace(
-        where, since=max(starts, default=None), until=min(ends, default=None)
-    )
+    since = max(starts, default=None)
+    until = min(ends, default=None)
+    return replace(where, since=since, until=until)

@@ -37,10 +37,11 @@ def report(
     figures: dict[str, dict[str, int]] = {}
     for agent, measure, number in found.rows:
         figures.setdefault(agent, dict.fromkeys(MEASURES, 0))[measure] = number
+    agents = [AgentMonth(agent, figures[agent]) for agent in sorted(figures)]
     return MonthlyReport(
         session.scope.workspace,
         month,
-        tuple(AgentMonth(agent, figures[agent]) for agent in sorted(figures)),
+        tuple(agents),
         tuple(_find_erasures(session, month)),
         read_month(session, month),
     )

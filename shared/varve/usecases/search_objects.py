@@ -48,7 +48,8 @@ def drop_rows(
         kept = [row for row in rows if not is_gone(row)]
         if len(kept) == len(rows):
             continue
-        gone.update({row.id for row in rows} - {row.id for row in kept})
+        left = {row.id for row in kept}
+        gone.update({row.id for row in rows} - left)
         # Without a row it stays empty: a function that logs may delete nothing.
         objects.put(key, _encode(kept))
     return gone
@@ -59,7 +60,8 @@ def read_key(scope: Scope, *, objects: Objects) -> str:
     place = f"{AREA}/{scope}/key.json"
     stored = objects.get(place)
     if stored is None:
-        objects.put_if(place, json.dumps({"key": uuid4().hex}).encode(), None)
+        made = json.dumps({"key": uuid4().hex})
+        objects.put_if(place, made.encode(), None)
         stored = objects.get(place)
     with intact(place):
         return str(json.loads(stored.data)["key"]) if stored else ""

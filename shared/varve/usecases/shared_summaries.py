@@ -120,10 +120,11 @@ def _turns(
     for line, message, owner in zip(lines, messages, owners, strict=True):
         if message.role not in SPOKEN:
             continue
-        speaker = message.name or (owner if message.role == "user" else None)
-        for number, words in enumerate(
-            passages(without_injected(message.text))
-        ):
+        speaker = message.name
+        if not speaker:
+            speaker = owner if message.role == "user" else None
+        pieces = passages(without_injected(message.text))
+        for number, words in enumerate(pieces):
             text = f"{speaker or message.role.capitalize()}: {words}"
             yield Source(
                 id=turn_id(conversation_id, str(message.id), number),

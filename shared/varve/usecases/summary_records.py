@@ -88,7 +88,12 @@ def fact_lines(
         if cost <= left:
             left -= cost
             lines.append((fact, line))
-    lines.sort(key=lambda pair: (pair[0].event_time, pair[0].id))
+
+    def by_time(pair: tuple[KeyFact, str]) -> tuple[datetime, str]:
+        fact, _ = pair
+        return fact.event_time, fact.id
+
+    lines.sort(key=by_time)
     if not lines:
         return ""
     return KEY_FACTS_HEADING + "\n".join(line for _, line in lines)

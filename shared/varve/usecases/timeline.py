@@ -40,7 +40,8 @@ def keep(
     parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for one in said:
         part = (working_day(one.at, zone), one.part)
-        parts.setdefault(part, []).append(_line(one, owners.get(one.id)))
+        line = _line(one, owners.get(one.id))
+        parts.setdefault(part, []).append(line)
     for (day, name), lines in parts.items():
         write_lines(lines, scope, day, conversation_id, name, objects=objects)
 
@@ -60,7 +61,9 @@ def write_lines(
     nothing that a repeated ingest changes, so that no message lies there twice.
     Raises Contended: `MAX_MERGE_RACES` other writers were faster.
     """
-    name = name or hash_message_id(lines[0]["message"]["id"])
+    if not name:
+        first = lines[0]["message"]
+        name = hash_message_id(first["id"])
     key = f"timeline/{scope}/{day}/{conversation_id}/{name}.jsonl"
     merged = list(lines)
     etag: str | None = None
@@ -85,9 +88,8 @@ def replace_lines(
     replaced = ""
     if lines:
         folder, _, _ = key.rpartition("/")
-        replaced = (
-            f"{folder}/{hash_message_id(lines[0]['message']['id'])}.jsonl"
-        )
+        first = lines[0]["message"]
+        replaced = f"{folder}/{hash_message_id(first['id'])}.jsonl"
         objects.put(replaced, _encode_lines(lines))
     if replaced != key:
         objects.delete([key])

@@ -97,7 +97,8 @@ def key_of(scope: Scope, mark: Mark) -> str:
 
 def put_mark(scope: Scope, mark: Mark, *, objects: Objects) -> None:
     """Note that this waits for the model. Raises Retryable."""
-    objects.put(key_of(scope, mark), json.dumps(mark.to_dict()).encode())
+    data = json.dumps(mark.to_dict()).encode()
+    objects.put(key_of(scope, mark), data)
 
 
 def remove_marks(

@@ -57,12 +57,14 @@ def read_conversations(
 ) -> Conversations:
     doomed: dict[str, list[TimelineLine]] = {}
     kept: dict[str, list[TimelineLine]] = {}
+    mixed: set[str] = set()
     for name, lines in read_timeline(scope, objects=objects).items():
-        doomed[name], kept[name] = split(
-            lines, lambda line: line.is_barred_by(barred)
-        )
-    mixed = frozenset(name for name in doomed if doomed[name] and kept[name])
-    return Conversations(doomed, kept, mixed)
+        gone, left = split(lines, lambda line: line.is_barred_by(barred))
+        doomed[name] = gone
+        kept[name] = left
+        if gone and left:
+            mixed.add(name)
+    return Conversations(doomed, kept, frozenset(mixed))
 
 
 def _texts_of(said: Mapping[str, list[TimelineLine]]) -> list[str]:

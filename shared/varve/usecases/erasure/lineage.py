@@ -135,9 +135,8 @@ class _Walk:
         self.seen.add(record.id)
         facts = key_facts_from_json(record.key_facts)
         old = self.outdated.intersection(record.source_ids)
-        gone = self.barred.stained_sources(record) | self._find_unclean(
-            grain, record
-        )
+        unclean = self._find_unclean(grain, record)
+        gone = self.barred.stained_sources(record) | unclean
         gone -= old
         is_forgotten = bool(gone) or any(map(self.barred.bars_fact, facts))
         is_old = bool(old) or any(fact.id in self.reread for fact in facts)
@@ -198,9 +197,8 @@ class _Walk:
         if grain is Grain.DAILY:
             return frozenset()
         below: set[str] = set()
-        for child, user_id in self._chain_below(
-            Period(grain, record.period), record
-        ):
+        period = Period(grain, record.period)
+        for child, user_id in self._chain_below(period, record):
             below.add(agent_summary_id(child))
             below.add(summary_id(child, user_id))
         unclean: set[str] = set()

@@ -16,7 +16,8 @@ def put(
     scope: Scope, at: datetime, body: Mapping[str, Any], *, objects: Objects
 ) -> str:
     """Store the receipt of an erasure that began at `at`; return its key. Raises Retryable."""
-    key = f"{_folder(scope)}/{iso(at).replace(':', '')}-{uuid4().hex[:8]}.json"
+    began = iso(at).replace(":", "")
+    key = f"{_folder(scope)}/{began}-{uuid4().hex[:8]}.json"
     objects.put(key, json.dumps(body, indent=2).encode())
     return key
 

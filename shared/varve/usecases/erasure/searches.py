@@ -36,8 +36,8 @@ def erase_searches(
         if row.user_id is not None or not row.words:
             return False
         words = row.words
-        return wanted.stand_in(words) or any(
-            one.stand_in(words) for one in traces
-        )
+        if wanted.stand_in(words):
+            return True
+        return any(one.stand_in(words) for one in traces)
 
     return drop_rows(session.scope, is_gone, objects=session.objects)

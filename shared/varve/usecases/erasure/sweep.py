@@ -74,12 +74,16 @@ def read_timeline(
     """
     keys = [info.key for info in objects.list(f"timeline/{scope}")]
     if conversation is not None:
-        keys = [key for key in keys if key.split("/")[4] == conversation]
+        keys = [key for key in keys if _conversation_of(key) == conversation]
     raw: dict[str, list[_KeyedLine]] = {}
     for key, stored in fetch(keys, objects):
         lines = [(key, line) for line in read_lines(key, stored.data)]
-        raw.setdefault(key.split("/")[4], []).extend(lines)
+        raw.setdefault(_conversation_of(key), []).extend(lines)
     return {name: _build_lines(name, said) for name, said in raw.items()}
+
+
+def _conversation_of(key: str) -> str:
+    return key.split("/")[4]
 
 
 def _build_lines(
@@ -145,7 +149,8 @@ def sweep_payloads(
     """
     keys = [info.key for info in objects.list(f"payloads/{scope}")]
     # A partial summary serves a retry alone, and may hold anyone's words.
-    objects.delete([key for key in keys if _kind_of(key) == "summaries"])
+    partial = [key for key in keys if _kind_of(key) == "summaries"]
+    objects.delete(partial)
     changed: list[str] = []
     for key, stored in fetch(keys, objects):
         before = _parse_json(stored)

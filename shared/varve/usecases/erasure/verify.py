@@ -130,9 +130,8 @@ def verify(
     targets that the agent may be published at, by their names. Raises Retryable.
     """
     earlier = kept or {}
-    result = Verification(
-        needles=len(wanted) + sum(map(len, earlier.values()))
-    )
+    older = sum(map(len, earlier.values()))
+    result = Verification(needles=len(wanted) + older)
     search = _NeedleSearch(wanted, earlier, result)
     keys = {*_list_keys(scope, objects), *wanted.erased_keys}
     step = StepCounter("objects searched", len(keys), progress)

@@ -41,9 +41,8 @@ def read_log(session: Session, name: str) -> ResearchLog:
     """Return the log of that name; empty if nothing was noted."""
     name = session.privacy(name)
     rows = read_past(session).rows(MemoryType.FINDING)
-    return ResearchLog(
-        tuple(finding_from(row) for row in rows if row.about == name)
-    )
+    own = [row for row in rows if row.about == name]
+    return ResearchLog(tuple(map(finding_from, own)))
 
 
 def add_note(session: Session, note: LogEntry) -> tuple[ResearchFinding, bool]:

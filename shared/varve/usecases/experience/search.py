@@ -124,7 +124,9 @@ def _open_searches(
 def _wanted_types(request: SearchRequest) -> frozenset[str]:
     """Return the memory types of experience to search."""
     asked = EXPERIENCE_TYPES & set(request.memory_types)
-    return asked | _LIVED if asked & _LIVED else asked
+    if asked & _LIVED:
+        asked |= _LIVED
+    return asked
 
 
 def _best(results: Iterable[Result], limit: int) -> list[Result]:

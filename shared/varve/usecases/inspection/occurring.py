@@ -78,7 +78,8 @@ def _leads_to_person(label: str) -> bool:
 
 
 def _list(kind: str, counts: Counter[str]) -> list[Occurrence]:
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [
-        {kind: name, "records": count} for name, count in ordered[:MAX_LISTED]
-    ]
+    def most_first(name: str) -> tuple[int, str]:
+        return -counts[name], name
+
+    names = sorted(counts, key=most_first)[:MAX_LISTED]
+    return [{kind: name, "records": counts[name]} for name in names]

@@ -51,10 +51,10 @@ def _read_kept(session: Session, where: Filter) -> dict[Period, Kept]:
         Period(Grain.DAILY, day): _count_day(by_type[day]) for day in by_type
     }
     for grain in SUMMARY_GRAINS:
-        for tally in reader.tally(
-            session.scope, grain, ("period",), where=where
-        ):
-            period = Period(grain, str(tally.key[0]))
+        tallies = reader.tally(session.scope, grain, ("period",), where=where)
+        for tally in tallies:
+            (label,) = tally.key
+            period = Period(grain, str(label))
             said = kept.get(period, Kept())
             kept[period] = Kept(
                 said.turns, said.facts, tally.records, tally.sources

@@ -136,9 +136,14 @@ def _timeline(
     scope: Scope, days: Iterable[str], objects: Objects
 ) -> Iterator[dict[str, Any]]:
     """Yield the messages day by day; in a day by conversation and position."""
+
+    def by_place(pair: tuple[str, dict[str, Any]]) -> tuple[str, int]:
+        conversation_id, line = pair
+        return conversation_id, line["position"]
+
     for day in days:
         found = list(timeline.messages_of_day(day, scope, objects=objects))
-        found.sort(key=lambda pair: (pair[0], pair[1]["position"]))
+        found.sort(key=by_place)
         for conversation_id, line in found:
             yield {"day": day, "conversationId": conversation_id, **line}
 
