@@ -154,9 +154,8 @@ def _format_recall(value: dict[str, Any]) -> Iterator[str]:
         yield EXPERIENCE_UNKNOWN
     for item in value["items"]:
         yield f"[{item['outcome']}] {item['content']}"
-        for line in _format_fields(
-            item, ["answer", "correction", "confidence"]
-        ):
+        lines = _format_fields(item, ["answer", "correction", "confidence"])
+        for line in lines:
             yield f"    {line}"
         if item["looks_like"]:
             yield f"    It {item['looks_like']}"

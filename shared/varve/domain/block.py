@@ -84,10 +84,8 @@ def build_head(profile: Sequence[Entry], max_tokens: int) -> Head:
     ids = []
     for entry in profile:
         longer = [*lines, entry.line]
-        if (
-            estimated_tokens(_head_text(longer))
-            <= MAX_PROFILE_SHARE * max_tokens
-        ):
+        tokens = estimated_tokens(_head_text(longer))
+        if tokens <= MAX_PROFILE_SHARE * max_tokens:
             lines = longer
             ids.append(entry.id)
     return Head(_head_text(lines), _hash(lines), tuple(ids))

@@ -32,9 +32,8 @@ class LabelledQuestion(StrictCamelModel):
 
     @model_validator(mode="after")
     def _require_answer(self) -> "LabelledQuestion":
-        if not self.message_ids and not any(
-            fold(word).strip() for word in self.words
-        ):
+        has_words = any(fold(word).strip() for word in self.words)
+        if not self.message_ids and not has_words:
             raise ValueError("needs messageIds or words that answer it")
         return self
 

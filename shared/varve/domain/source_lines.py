@@ -44,9 +44,8 @@ def rendered(lines: Sequence[SourceLine]) -> str:
     """Return the lines as a summary's text: each date and each speaker's name once in a row."""
     paragraphs: list[str] = []
     last_day = ""
-    for (day, speaker), group in groupby(
-        lines, key=lambda one: (one.day, one.speaker)
-    ):
+    groups = groupby(lines, key=lambda one: (one.day, one.speaker))
+    for (day, speaker), group in groups:
         said = " ".join(_ended(line.sentence) for line in group)
         head = "" if day == last_day else f"{day}: "
         name = f"{speaker}: " if speaker else ""

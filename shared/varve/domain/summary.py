@@ -153,9 +153,8 @@ def most_important(
     Facts of one user with the same words count once.
     """
     once: dict[tuple[str | None, str], KeyFact] = {}
-    for fact in sorted(
-        facts, key=lambda f: (-f.importance, f.event_time, f.id)
-    ):
+    ordered = sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id))
+    for fact in ordered:
         words = " ".join(fact.content.casefold().split())
         once.setdefault((fact.user_id, words), fact)
     chosen = list(once.values())[:count]

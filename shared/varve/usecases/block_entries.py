@@ -28,9 +28,8 @@ def is_stated(triple: Triple, stated: Collection[tuple[str, str]]) -> bool:
     """Return whether a (message, value) pair states the triple's object."""
     for operation in triple.evidence:
         value = operation.object.casefold()
-        if any(
-            (message, value) in stated for message in operation.message_ids
-        ):
+        keys = [(message, value) for message in operation.message_ids]
+        if any(key in stated for key in keys):
             return True
     return False
 

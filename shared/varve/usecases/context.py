@@ -150,9 +150,8 @@ def build_context(
     prompt = _query(request.prompt)
     question = ContextQuestion(scope, request, prompt, now, zone)
     stock = question.open_stock(sources)
-    statements = drop_superseded_attributes(
-        sort_for_block(select_current_entries(sources.profile(), now)), stock
-    )
+    current = select_current_entries(sources.profile(), now)
+    statements = drop_superseded_attributes(sort_for_block(current), stock)
     doubtful = find_doubtful_attributes(statements, stock)
     profile = [
         attribute_entry(statement, zone, doubtful) for statement in statements

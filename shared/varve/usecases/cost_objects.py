@@ -52,10 +52,9 @@ def expire_costs(session: Session) -> None:
     kept = timedelta(days=session.config.costs.keep_days)
     oldest = month_of_day(day_of(session.now - kept, session.zone))
     expired: list[str] = []
-    for folder in (
-        f"costs/{session.scope}",
-        f"costs/{session.scope.workspace}/{WHOLE}",
-    ):
+    own = f"costs/{session.scope}"
+    whole = f"costs/{session.scope.workspace}/{WHOLE}"
+    for folder in (own, whole):
         for month, key in months_in(session.objects, folder).items():
             if month < oldest:
                 expired.append(key)

@@ -73,7 +73,8 @@ def tune_retrieval(
             scores.append(rate(judge(question, results)))
         return scores
 
-    own = Setting(lookup.half_life_days, tuple(sorted(lookup.weights.items())))
+    weights = sorted(lookup.weights.items())
+    own = Setting(lookup.half_life_days, tuple(weights))
     return tune(score, own, len(questions))
 
 

@@ -212,9 +212,8 @@ class Ledger:
 
     def note_lessons(self, scope: Scope, at: datetime) -> None:
         """Note that an agent's lessons are to be reviewed from the month of `at` on."""
-        self.change(
-            LedgerChanges(expiries=(lessons_key(month_of(at), scope),))
-        )
+        expiry = lessons_key(month_of(at), scope)
+        self.change(LedgerChanges(expiries=(expiry,)))
 
     def lessons_due(self, now: datetime) -> dict[Scope, tuple[str, ...]]:
         """Return the agents whose lessons are to be reviewed, with the months of the notes."""

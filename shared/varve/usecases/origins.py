@@ -73,12 +73,11 @@ def _index_by_message(
 def _get_messages(triple: Triple) -> frozenset[MessageKey]:
     """Return the messages that state the triple, without those that only end it."""
     messages: set[MessageKey] = set()
+    value = normalized(triple.evidence[0].object)
     for operation in triple.evidence:
         if operation.op is Op.DELETE:
             continue
-        if normalized(operation.object) == normalized(
-            triple.evidence[0].object
-        ):
+        if normalized(operation.object) == value:
             messages.update(
                 (operation.conversation_id, m) for m in operation.message_ids
             )

@@ -253,9 +253,8 @@ class PeriodReader:
         """
         if record.memory_type is not MemoryType.SUMMARY or grain is None:
             return False
-        if record.user_id or record.id != agent_summary_id(
-            Period(grain, record.period)
-        ):
+        period = Period(grain, record.period)
+        if record.user_id or record.id != agent_summary_id(period):
             return False
         recalled = recall_users(
             self.scope, record, grain, below, objects=self.objects

@@ -156,10 +156,8 @@ class Privacy:
         return found
 
     def _replacement(self, finding: Detection) -> str:
-        if (
-            self._modes[finding.kind] is Mode.PSEUDONYM
-            and self._pseudonym is not None
-        ):
+        mode = self._modes[finding.kind]
+        if mode is Mode.PSEUDONYM and self._pseudonym is not None:
             return self._pseudonym(finding.kind, finding.canonical)
         return placeholder(finding.kind)
 

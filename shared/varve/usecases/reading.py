@@ -166,9 +166,8 @@ def _ids(cited: Sequence[Utterance]) -> tuple[str, ...]:
 
 def _user_of(cited: Sequence[Utterance]) -> str | None:
     """Return the user of the first cited user message, else of any cited message."""
-    for utterance in sorted(
-        cited, key=lambda utterance: utterance.role != "user"
-    ):
+    users_first = sorted(cited, key=lambda one: one.role != "user")
+    for utterance in users_first:
         if utterance.user_id:
             return utterance.user_id
     return None

@@ -169,9 +169,7 @@ def _keeps(recap: str, summary: RunningSummary) -> bool:
         said = read_particulars(line)
         names = {word.stems for word in said.telling if word.named}
         figures = {*said.numbers, *said.dates}
-        if not names <= told_names or not figures <= {
-            *told.numbers,
-            *told.dates,
-        }:
+        told_figures = {*told.numbers, *told.dates}
+        if not names <= told_names or not figures <= told_figures:
             return False
     return True

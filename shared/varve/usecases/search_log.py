@@ -48,10 +48,8 @@ class SearchLog:
         found: "SearchResponse",
     ) -> None:
         """Keep a question with words in process, if the workspace logs any."""
-        if (
-            session.config.analytics.searches is LoggedQuestion.OFF
-            or not request.text
-        ):
+        mode = session.config.analytics.searches
+        if mode is LoggedQuestion.OFF or not request.text:
             return
         best = found.results[0].score if found.results else None
         asked = AskedSearch(

@@ -98,9 +98,8 @@ def _read_words(
         if not first <= day <= last:
             continue
         conversations: dict[str, list[dict[str, Any]]] = {}
-        for conversation_id, line in messages_of_day(
-            day, scope, objects=objects
-        ):
+        of_day = messages_of_day(day, scope, objects=objects)
+        for conversation_id, line in of_day:
             conversations.setdefault(conversation_id, []).append(line)
         for conversation_id, lines in sorted(conversations.items()):
             for source in _turns(conversation_id, lines):

@@ -80,9 +80,8 @@ def fact_lines(
         KEY_FACTS_HEADING
     )
     lines: list[tuple[KeyFact, str]] = []
-    for fact in sorted(
-        facts, key=lambda f: (-f.importance, f.event_time, f.id)
-    ):
+    ordered = sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id))
+    for fact in ordered:
         line = f"- {day_of(fact.event_time, config.zone)}: {fact.content}"
         cost = estimated_tokens(line + "\n")
         if cost <= left:

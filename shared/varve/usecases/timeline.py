@@ -189,10 +189,8 @@ def timeline_expiry_notes(
 
     By default they expire with the yearly summary, whose expiry is noted anyway.
     """
-    if (
-        config.retention.timeline_limit is None
-        and config.retention.yearly is None
-    ):
+    retention = config.retention
+    if retention.timeline_limit is None and retention.yearly is None:
         return ()
     return (timeline_expiry_key(Period(Grain.DAILY, day), scope, config),)
 

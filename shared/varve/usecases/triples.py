@@ -61,7 +61,8 @@ def _end_later_beginnings(
     """
     if not any(operation.op is Op.DELETE for operation in operations):
         return list(operations)
-    known = list(evidence_of(session.graph.triples(session.scope)).values())
+    triples = session.graph.triples(session.scope)
+    known = list(evidence_of(triples).values())
     sent: list[TripleOperation] = []
     for operation in operations:
         if operation.op is Op.DELETE:

@@ -23,7 +23,6 @@ def read_summaries(
 ) -> Iterator[tuple[Grain, Record]]:
     """Yield every summary, from the finest grain up."""
     for grain in SUMMARY_GRAINS:
-        for record in reader.browse(
-            scope, grain, where=Filter(), limit=EVERYTHING
-        ):
+        records = reader.browse(scope, grain, where=Filter(), limit=EVERYTHING)
+        for record in records:
             yield grain, record

@@ -184,9 +184,8 @@ class PersonalDetector:
             regions = (None,)
             leniency = phonenumbers.Leniency.POSSIBLE
         for region in regions:
-            for match in phonenumbers.PhoneNumberMatcher(
-                number, region, leniency
-            ):
+            matches = phonenumbers.PhoneNumberMatcher(number, region, leniency)
+            for match in matches:
                 canonical = phonenumbers.format_number(
                     match.number, phonenumbers.PhoneNumberFormat.E164
                 )

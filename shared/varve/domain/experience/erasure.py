@@ -90,10 +90,8 @@ class _Subject:
 
     def owns(self, row: Record) -> bool:
         """Return whether a row is of the subject; an episode may have messages of it."""
-        if (
-            row.user_id in self.users
-            or row.conversation_id in self.conversations
-        ):
+        is_of_user = row.user_id in self.users
+        if is_of_user or row.conversation_id in self.conversations:
             return True
         if row.memory_type is not MemoryType.EPISODE:
             return False

@@ -217,10 +217,10 @@ def _find_same(place: Place, others: Iterable[Place]) -> Place | None:
         if leader.user != row.user:
             continue
         same_day = leader.day == row.day
-        if (
-            tell_difference(leader.content, row.content, same_day=same_day)
-            is None
-        ):
+        difference = tell_difference(
+            leader.content, row.content, same_day=same_day
+        )
+        if difference is None:
             return other
     return None
 

@@ -90,9 +90,8 @@ class _TextMemory:
     def _show(self, scores: Sequence[float]) -> Returned:
         """Return the texts of the highest scores, of equal ones the newest first."""
         texts: list[Shown] = []
-        for index, (text, score) in enumerate(
-            zip(self._texts, scores, strict=True)
-        ):
+        scored = zip(self._texts, scores, strict=True)
+        for index, (text, score) in enumerate(scored):
             texts.append(Shown(str(index), text, max(0.0, score)))
         texts.sort(
             key=lambda shown: (shown.score, int(shown.id)), reverse=True

@@ -52,9 +52,8 @@ def _split_into_parts(
     A run has at most `MESSAGES_PER_PART` messages.
     """
     start = 0
-    for learnt_at, run in groupby(
-        left, key=lambda line: _learnt_at(message, line)
-    ):
+    runs = groupby(left, key=lambda line: _learnt_at(message, line))
+    for learnt_at, run in runs:
         end = start + len(list(run))
         for first in range(start, end, MESSAGES_PER_PART):
             last = min(first + MESSAGES_PER_PART, end)

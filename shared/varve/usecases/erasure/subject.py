@@ -171,10 +171,8 @@ def _find_messages(
 
 def _takes_line(selector: Selector, line: TimelineLine) -> bool:
     """Return whether the selector takes a message, or names a turn of it, expired or not."""
-    if (
-        selector.user in line.users
-        or line.conversation_id == selector.conversation
-    ):
+    is_of_user = selector.user in line.users
+    if is_of_user or line.conversation_id == selector.conversation:
         return True
     if not selector.ids:
         return False

@@ -231,9 +231,8 @@ def fetch(
     """
     wanted = list(keys)
     with MeteredThreads(READERS) as readers:
-        for key, stored in zip(
-            wanted, readers.map(objects.get, wanted), strict=True
-        ):
+        found = readers.map(objects.get, wanted)
+        for key, stored in zip(wanted, found, strict=True):
             if stored is not None:
                 yield key, stored
 
@@ -265,10 +264,8 @@ def _is_forgotten(
     """Return whether a checkpoint must go; one that cannot be read must."""
     try:
         name = body["conversationId"]
-        if (
-            name in mixed
-            or barred.hash("conversation", name) in barred.conversations
-        ):
+        hashed = barred.hash("conversation", name)
+        if name in mixed or hashed in barred.conversations:
             return True
         for id_ in body["messageIds"]:
             if barred.hash("message", name, id_) in barred.messages:

@@ -162,9 +162,8 @@ def _read_so_far(
         days.add(working_day(last_at, zone))
     lines: dict[str, dict[str, Any]] = {}
     for day in sorted(days):
-        for line in messages_on(
-            day, session.scope, id_, objects=session.objects
-        ):
+        stored = messages_on(day, session.scope, id_, objects=session.objects)
+        for line in stored:
             # A retried delivery may have left a message twice.
             lines[line["message"]["id"]] = line
     heard: list[SegmentMessage] = []

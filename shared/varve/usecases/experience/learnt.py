@@ -15,9 +15,8 @@ def read_granted_lessons(
     memory: SharedMemory, user_id: str | None, embed: Embed
 ) -> list[Lesson]:
     """Return the lessons that another agent shares; their ids begin with its name."""
-    if "lesson" not in memory.grant.types or not memory.grant.includes(
-        user_id
-    ):
+    grant = memory.grant
+    if "lesson" not in grant.types or not grant.includes(user_id):
         return []
     history = limit_to_user(History(read_granted_rows(memory)), user_id)
     return [

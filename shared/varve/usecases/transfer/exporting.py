@@ -63,9 +63,8 @@ def export(
     records = (_record(store, one) for store, _, one in step.count(rows))
     writer.lines(f"{RECORDS}.jsonl", records)
     days = list(timeline.list_days(scope, objects=objects))
-    lines = _timeline(
-        scope, StepCounter("days", len(days), progress).count(days), objects
-    )
+    counted = StepCounter("days", len(days), progress).count(days)
+    lines = _timeline(scope, counted, objects)
     counts[TIMELINE] = writer.lines(f"{TIMELINE}.jsonl", lines)
     writer.document(f"{CONFIG}.json", _config(session.config, scope.agent))
     manifest = {

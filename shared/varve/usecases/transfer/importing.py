@@ -198,9 +198,8 @@ class _RecordImport:
 
     def send(self, progress: Progress) -> None:
         """Send the missing records, from working up, and those without a mark again."""
-        step = StepCounter(
-            "records", sum(map(len, self._new.values())), progress
-        )
+        count = sum(map(len, self._new.values()))
+        step = StepCounter("records", count, progress)
         for store in STORES:
             ready: frozenset[str] = frozenset()
             records = list(self._new[store])
@@ -297,9 +296,8 @@ class _RecordImport:
         """Return the notes that call for cleanup when the summaries' periods expire."""
         notes: set[str] = set()
         for record in records:
-            if record.memory_type is MemoryType.SUMMARY and isinstance(
-                store, Grain
-            ):
+            is_summary = record.memory_type is MemoryType.SUMMARY
+            if is_summary and isinstance(store, Grain):
                 period = Period(store, record.period)
                 config = self._session.config
                 notes.update(expiries(self._session.scope, period, config))
