@@ -111,8 +111,9 @@ def without_injected(text: str) -> str:
     if not _SIGNS.search(fold(text)):
         return text.strip()
     left = _without_foreign(without_own_blocks(text)).strip()
-    unchanged = left == text.strip()
-    return left if unchanged or read_lines(left).strip(_WRAPPING) else ""
+    if left == text.strip() or read_lines(left).strip(_WRAPPING):
+        return left
+    return ""
 
 
 def without_own_blocks(text: str) -> str:

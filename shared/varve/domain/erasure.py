@@ -148,7 +148,9 @@ class Tombstones:
             return self._bars_summary(record)
         if record.memory_type in _KEYED and self.bars_row(record):
             return True
-        return self.has_record(record.id) or self._bars_statement(
+        if self.has_record(record.id):
+            return True
+        return self._bars_statement(
             record.conversation_id or "",
             record.source_ids,
             record.user_id,
@@ -195,7 +197,9 @@ class Tombstones:
         if not self:
             return False
         named = (entry.id, *read_ended(entry))
-        return any(map(self.has_record, named)) or self._bars_statement(
+        if any(map(self.has_record, named)):
+            return True
+        return self._bars_statement(
             entry.conversation_id or "",
             entry.message_ids,
             entry.user_id,

@@ -110,11 +110,15 @@ def judge(question: LabelledQuestion, results: Sequence[Result]) -> Figures:
     answers = [question.is_answered_by(result) for result in results]
     first_ten = results[:10]
     right = sum(answers[:10])
-    rank = answers.index(True) + 1 if True in answers else 0
+    precision = right / len(first_ten) if first_ten else 0.0
+    reciprocal_rank = 0.0
+    if True in answers:
+        rank = answers.index(True) + 1
+        reciprocal_rank = 1 / rank
     return Figures(
         recall={cut: question.count_found(results[:cut]) for cut in CUTS},
-        precision=right / len(first_ten) if first_ten else 0.0,
-        mrr=1 / rank if rank else 0.0,
+        precision=precision,
+        mrr=reciprocal_rank,
         tokens=sum(estimated_tokens(result.content) for result in first_ten),
     )
 

@@ -76,12 +76,11 @@ def restate_changes(
     only the last one is repeated.
     """
     said_at = {utterance.message_id: utterance.said_at for utterance in spoken}
-    changes = [
-        operation
-        for operation in operations
-        if operation.op is not Op.ADD
-        and said_at.keys() >= set(operation.message_ids)
-    ]
+    changes: list[TripleOperation] = []
+    for operation in operations:
+        is_of_these = said_at.keys() >= set(operation.message_ids)
+        if is_of_these and operation.op is not Op.ADD:
+            changes.append(operation)
     last_times = _last_times(changes)
     again = []
     for operation in changes:

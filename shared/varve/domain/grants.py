@@ -58,9 +58,10 @@ class Grant(StrictCamelModel):
 
     def narrow(self, where: Filter, grain: StoreName) -> Filter | None:
         """Return the filter limited to the granted records of a grain; None: it has none."""
+        types = self.find_types_in(grain)
         asked = where.memory_types
-        granted = self.find_types_in(grain)
-        types = tuple(name for name in granted if not asked or name in asked)
+        if asked:
+            types = tuple(name for name in types if name in asked)
         if not types or not self.includes(where.user_id):
             return None
         users = self.users if where.user_id is None else None

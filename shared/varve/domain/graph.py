@@ -144,6 +144,13 @@ def parse_fact(
     place = f"{field}.properties"
     if origin.user_id:
         reference(origin.user_id, f"{place}.userId")
+    conversation_id = reference(
+        origin.conversation_id, f"{place}.conversationId"
+    )
+    message_ids = [
+        reference(id_, f"{place}.messageIds") for id_ in origin.message_ids
+    ]
+    replaces = fact.replaces if op is Op.UPDATE else None
     return TripleOperation(
         op=op,
         subject=fact.source_id,
@@ -151,15 +158,11 @@ def parse_fact(
         object=fact.target_id,
         event_time=fact.valid_at or now,
         created_at=now,
-        conversation_id=reference(
-            origin.conversation_id, f"{place}.conversationId"
-        ),
-        message_ids=tuple(
-            reference(id_, f"{place}.messageIds") for id_ in origin.message_ids
-        ),
+        conversation_id=conversation_id,
+        message_ids=tuple(message_ids),
         user_id=origin.user_id,
         confidence=origin.confidence,
-        replaces=fact.replaces if op is Op.UPDATE else None,
+        replaces=replaces,
     )
 
 

@@ -79,13 +79,14 @@ class Prices:
     def _token_price(self, item: str, model: str) -> float:
         price = self.find(model)
         assert price is not None
-        return (price.out or 0.0) if item == Item.TOKENS_OUT else price.dollars
+        if item == Item.TOKENS_OUT:
+            return price.out or 0.0
+        return price.dollars
 
     def find(self, name: str) -> Price | None:
         """Return an item's or model's price; a model may have its provider before it."""
-        return self.by_name.get(name) or self.by_name.get(
-            name.rpartition("/")[2]
-        )
+        _, _, model = name.rpartition("/")
+        return self.by_name.get(name) or self.by_name.get(model)
 
 
 def prices_with(overrides: str | None) -> Prices:

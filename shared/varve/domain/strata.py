@@ -157,7 +157,12 @@ class _Builder:
         amount = turns + facts
         if below:
             amount = sum(stratum.amount for stratum in below)
+        reason = None
+        attempts = 0
         failure = self._failures.get(period)
+        if failure:
+            reason = failure.reason
+            attempts = failure.attempts
         return Stratum(
             period=period,
             condition=self._find_condition(period, kept),
@@ -165,8 +170,8 @@ class _Builder:
             facts=facts,
             summaries=kept.summaries,
             amount=max(amount, kept.sources),
-            reason=failure.reason if failure else None,
-            attempts=failure.attempts if failure else 0,
+            reason=reason,
+            attempts=attempts,
         )
 
     def _find_condition(self, period: Period, kept: Kept) -> Condition:

@@ -251,13 +251,15 @@ class _Group:
         if self.predicate in SINGLE_VALUED:
             return [other for other in self.open if other != value]
         named = self.value_of(operation.replaces or "")
-        return [named] if named in self.open and named != value else []
+        if named in self.open and named != value:
+            return [named]
+        return []
 
     def _delete(self, operation: TripleOperation) -> None:
         value = self.value_of(operation.object)
-        ended = (
-            self._meant(value) if operation.object.strip() else list(self.open)
-        )
+        ended = list(self.open)
+        if operation.object.strip():
+            ended = self._meant(value)
         for other in ended:
             self._close(other, operation)
         if not ended and not self._add_to_earlier_ending(operation):

@@ -78,14 +78,11 @@ class Tools:
 
     def _require_offered(self, asked: object) -> None:
         """Raise Rejected if a model names agents that the server's owner does not offer."""
-        names = (
-            split_names(asked)
-            if isinstance(asked, str) and asked
-            else asked or []
-        )
-        if not isinstance(names, list) or not {*map(str, names)} <= {
-            *self.agents
-        }:
+        names = asked or []
+        if isinstance(names, str):
+            names = split_names(names)
+        own = set(self.agents)
+        if not isinstance(names, list) or not own.issuperset(map(str, names)):
             offered = ", ".join(self.agents) or "none"
             raise Rejected(
                 "agents", f"names others than this server offers: {offered}"
