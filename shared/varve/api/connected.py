@@ -134,21 +134,17 @@ class ConnectedMemory(Memory):
         record = self.get(record_id)
         if record is None:
             raise Rejected("id", f"there is no record {record_id[:80]!r}")
-        turn = None
+        speaker = None
         if record.source_ids:
             words = turn_id(
                 record.conversation_id or "", record.source_ids[-1]
             )
             turn = self.get(words)
-        return self.ingest(
-            build_correction_of(
-                record.id,
-                text,
-                now or self._clock(),
-                record.user_id,
-                turn.about if turn else None,
-            )
+            speaker = turn.about if turn else None
+        correction = build_correction_of(
+            record.id, text, now or self._clock(), record.user_id, speaker
         )
+        return self.ingest(correction)
 
     def load_context(
         self,

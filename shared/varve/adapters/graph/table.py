@@ -200,18 +200,16 @@ class GraphTable:
         """Return the entities whose names contain `part`, the most mentioned first."""
         given = {"part": part, "at": at, "most": most, "skip": skip}
         rows = self._rows(ENTITIES, given)
-        newest = self._triples(BY_ID, [[row[-1] for row in rows]])
-        spellings = find_spellings([*self.aliases(), *newest])
-        return [
-            Mentions(
-                entity,
-                spellings.get(entity, entity),
-                triples,
-                holding,
-                moment(newest),
+        ids = [row[-1] for row in rows]
+        known = [*self.aliases(), *self._triples(BY_ID, [ids])]
+        spellings = find_spellings(known)
+        found: list[Mentions] = []
+        for entity, triples, holding, newest, _ in rows:
+            name = spellings.get(entity, entity)
+            found.append(
+                Mentions(entity, name, triples, holding, moment(newest))
             )
-            for entity, triples, holding, newest, _ in rows
-        ]
+        return found
 
     def groups(
         self,

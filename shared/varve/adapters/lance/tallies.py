@@ -23,9 +23,8 @@ def tally_rows(
 ) -> list[Tally]:
     """Return a tally for each combination of values in `by`, ordered by them."""
     columns: dict[str, str] = {name: name for name in by}
-    rows = read_all(
-        apply_filter(table.search(), where).select(columns | _COUNTED)
-    )
+    passing = apply_filter(table.search(), where)
+    rows = read_all(passing.select(columns | _COUNTED))
     if not rows.num_rows:
         return []
     groups = rows.group_by(list(by)).aggregate(
@@ -39,9 +38,11 @@ def tally_rows(
         ]
     )
     tallies = [_to_tally(group, by) for group in groups.to_pylist()]
-    return sorted(
-        tallies, key=lambda tally: [value or "" for value in tally.key]
-    )
+
+    def by_key(tally: Tally) -> list[str]:
+        return [value or "" for value in tally.key]
+
+    return sorted(tallies, key=by_key)
 
 
 def _to_tally(group: dict[str, Any], by: Sequence[TallyColumn]) -> Tally:
