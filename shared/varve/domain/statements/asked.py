@@ -22,8 +22,6 @@ from varve.domain.statements.pairs import (
     tells_nothing_own,
 )
 
-FIRST_PLACES = 6
-"""So many statements at the beginning of an answer may be superseded by its others."""
 LEAST_SCORE = -8.0
 SCORE_UNIT = 4.0
 """A pair's own score counts from `LEAST_SCORE` on, in these units."""
@@ -53,11 +51,6 @@ class PairQuestion:
     cues: Cues
     vector: Floats = field(repr=False)
     relevances: Mapping[int, float]
-
-    @property
-    def first(self) -> list[int]:
-        """The rows that most likely answer the question, best first."""
-        return list(self.relevances)[:FIRST_PLACES]
 
     def find_beside(self, row: int, other: int) -> float:
         """Return the greatest relevance of a row beside these two; 0: there is none."""

@@ -32,7 +32,7 @@ from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_IF_ASKED = 0.4
+SUPERSEDED_IF_ASKED = 0.5
 """The same of a score that a question about both gives (`asked.score_asked`)."""
 CLEAR = 1.0
 """The same of a score that marks an attribute of the profile, which each block shows."""
@@ -236,7 +236,7 @@ class Standings:
 
     def _is_asked(self, asked: PairQuestion, row: int, other: int) -> bool:
         """Return whether the question judges the pair, not its words alone."""
-        if row not in asked.first:
+        if row not in asked.relevances:
             return False
         return not goes_on(self.store.read(row), self.store.read(other))
 
