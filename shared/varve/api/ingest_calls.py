@@ -42,7 +42,7 @@ class IngestCall:
         return {"conversations": [*self.conversations]}
 
     def read(self, answer: Mapping[str, Any]) -> IngestOutcome:
-        """Return what the function accepted, without what is repeated."""
+        """Return what the function accepted, without repeated messages."""
         outcome = IngestOutcome.from_dict(answer)
         partly = [
             self._put_in_place(one)

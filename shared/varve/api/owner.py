@@ -229,7 +229,7 @@ class OwnerVerbs:
         return outcome.to_dict()
 
     def check(self) -> None:
-        """Read a little of each store, so that a bad one is told before it is needed.
+        """Read a little of each store, so that a bad one raises before it is needed.
 
         Raises Misconfigured: a store cannot be read, or has another embedding model;
         Rejected: the configuration is wrong; Retryable.

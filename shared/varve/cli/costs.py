@@ -80,7 +80,7 @@ def format_usage(usage: ModelUsage) -> Iterator[str]:
 
 
 def format_budget(report: dict[str, Any]) -> Iterator[str]:
-    """Yield what is spent of the month's budget, and what waits for the model."""
+    """Yield the part of the month's budget that is spent, and what waits for the model."""
     budget = report["budget"]
     if budget is not None:
         state = "SPENT: rules alone read" if budget["isSpent"] else "spent"

@@ -72,7 +72,7 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
     session = None if options.http else f"mcp-{uuid4().hex}"
     agents = options.agents or ()
     tools = Tools(memory, options.user, conversation_id=session, agents=agents)
-    memory.check()  # a bad store is told now, not at the first call
+    memory.check()  # a bad store fails now, not at the first call
     try:
         if options.http:
             _serve_http(options, tools)

@@ -1,4 +1,4 @@
-"""What was used on each day, and its price; one object holds a month of one agent."""
+"""The use of each day, and its price; one object holds a month of one agent."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What is published: its folders, the manifest of an agent, the targets of a workspace."""
+"""The published files: its folders, the manifest of an agent, the targets of a workspace."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

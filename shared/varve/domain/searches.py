@@ -1,4 +1,4 @@
-"""What was asked: one row of the log of searches, with a hash of the question or its words.
+"""Logged questions: one row of the log of searches, with a hash of the question or its words.
 
 The hash is an HMAC-SHA-256, cut to 96 bits, of the folded question under a key of the
 agent, as those of tombstones are. It tells which questions are alike, not their words.

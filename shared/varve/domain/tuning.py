@@ -1,8 +1,8 @@
 """Weights of a search and its half-life, fitted on a caller's own questions.
 
-A fit tries a few values of each weight in turn and keeps the best. What a fit is worth is told by
-cross-validation: each fifth of the questions is asked with the setting that was fitted on the
-others.
+A fit tries a few values of each weight in turn and keeps the best. Cross-validation
+tells the worth of a fit: each fifth of the questions is asked with the setting that was
+fitted on the others.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -121,5 +121,5 @@ class ModelUsage:
 def difference(
     now: Mapping[str, int], before: Mapping[str, int]
 ) -> Counter[str]:
-    """Return what was counted since `before`, without zeros."""
+    """Return the counts since `before`, without zeros."""
     return Counter(now) - Counter(before)

@@ -241,14 +241,14 @@ class SummariesConfig(StrictCamelModel):
 
 
 class ChangesFinder(StrEnum):
-    """Who finds what a new statement changes: rules alone, or a model beside them."""
+    """How a new statement's changes are found: rules alone, or a model beside them."""
 
     RULES = "rules"
     MODEL = "model"
 
 
 class StatementsConfig(StrictCamelModel):
-    """Who finds which earlier statements a new one supersedes or confirms.
+    """How the earlier statements are found that a new one supersedes or confirms.
 
     `model` is the workspace's chat model; a workspace without one has the rules.
     """

@@ -33,7 +33,7 @@ class UnstoredConversation:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A part of a batch that a worker had, and what came of it.
+    """A worker's part of a batch, and its result.
 
     None: it failed, or the process ended. Storing it again adds what is missing.
     """
@@ -108,7 +108,7 @@ class _Worker:
         return True
 
     def finish(self) -> Iterator[Settled]:
-        """Wait for the batch, if there is one, and yield what came of it."""
+        """Wait for the batch, if there is one, and yield its results."""
         if self._given is None:
             return
         given = self._given

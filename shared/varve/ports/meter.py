@@ -93,7 +93,7 @@ class Meter:
         self.add(Item.LAMBDA_MEGABYTE_MILLISECONDS, milliseconds * megabytes)
 
     def take(self) -> Pending:
-        """Remove and return what was counted since the last call."""
+        """Remove and return the counts since the last call."""
         with self._lock:
             taken = self._pending
             self._pending = {}
@@ -101,12 +101,12 @@ class Meter:
         return taken
 
     def take_of(self, purpose: Purpose) -> Counter[str]:
-        """Remove and return what was counted for one purpose."""
+        """Remove and return the counts of one purpose."""
         with self._lock:
             return self._pending.pop(purpose, Counter())
 
     def pending_of(self, workspace: str) -> Counter[str]:
-        """Return what was counted for a workspace's agents and not taken yet."""
+        """Return the counts of a workspace's agents that are not taken yet."""
         found: Counter[str] = Counter()
         with self._lock:
             for purpose, counts in self._pending.items():
@@ -131,7 +131,7 @@ class Meter:
             return self._total.copy()
 
     def report(self) -> Counter[str]:
-        """Return what was counted since the last report, for metrics."""
+        """Return the counts since the last report, for metrics."""
         current = self.total
         fresh = difference(current, self._reported)
         self._reported = current

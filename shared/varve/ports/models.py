@@ -78,6 +78,6 @@ class Detector(Protocol):
     ) -> Sequence[Detection]:
         """Return all findings, in any order; findings may overlap.
 
-        Out of time, it returns what it has found. None: an allowance of its own, without
+        Out of time, it returns the findings so far. None: an allowance of its own, without
         a limit of time. Raises Misconfigured.
         """

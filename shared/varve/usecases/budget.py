@@ -12,7 +12,7 @@ from varve.usecases.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A month's budget for models, and what was spent of it, in estimated dollars.
+    """A month's budget for models, and the part spent, in estimated dollars.
 
     It is a soft limit: work that runs when it is reached goes on to its end.
     """

@@ -242,7 +242,7 @@ def _send_erasures(session: Session, readings: Sequence[_Reading]) -> None:
     """Ask the writer to erase what the rules alone have made of the messages.
 
     A day's summary of such facts goes too: it would count them as expired, and keep them.
-    What has expired stays as the rules have left it.
+    Expired words stay as the rules have left them.
     """
     oldest = _oldest_day(session)
     facts: dict[str, str] = {}

@@ -47,7 +47,7 @@ def tune_retrieval(
 ) -> Tuning:
     """Fit half-life and weights on a caller's own questions; nothing is stored.
 
-    Each fifth of the questions is judged with what was fitted on the others. Raises
+    Each fifth of the questions is judged with weights fitted on the others. Raises
     Rejected: there are fewer than `LEAST_QUESTIONS`; Misconfigured, Retryable.
     """
     if len(questions) < LEAST_QUESTIONS:

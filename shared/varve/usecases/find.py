@@ -40,8 +40,8 @@ RERANKED = 30
 class Stock:
     """The stores of one agent during one search, each read at most once.
 
-    With `grant` they are another agent's, and a search finds in them only what is
-    granted. `metadata` has the entries that the metadata of a record must have.
+    With `grant` they are another agent's, and a search finds in them only granted
+    types. `metadata` has the entries that the metadata of a record must have.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Stock:
         return self._grant.agent if self._grant else None
 
     def narrow(self, where: Filter, grain: StoreName) -> Filter | None:
-        """Return the filter limited to what is granted and to the records with the metadata.
+        """Return the filter limited to granted types and to the records with the metadata.
 
         None: nothing of what it asks for is granted of this grain.
         """

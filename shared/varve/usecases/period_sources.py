@@ -40,7 +40,7 @@ class PeriodSources:
     """One user's current sources in a period, their key facts, and the last summary.
 
     `user_id` is None for messages without a user. `id` is the summary's. `sources` are told;
-    `replaced` are cited only, because a correction among `sources` is told instead.
+    `replaced` are cited only, because a correction among `sources` counts instead.
     `priors` are the records that the summary replaces: the last summary, and others left
     from another `summaries.scope`. `lost` are their sources that retention has deleted
     since. Only the priors still have that content, so they become sources of the next

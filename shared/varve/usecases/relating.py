@@ -1,7 +1,7 @@
 """Relate new turns to what their speakers said before, with the workspace's model.
 
 A call compares the new statements of a user's speakers, each with the nearest current ones
-of its own speaker. What it says is checked against the words. The links that are left go
+of that speaker. What it says is checked against the words. The links that are left go
 into the records of the new turns (domain.statements.links), and nothing is deleted.
 """
 

@@ -1,4 +1,4 @@
-"""The objects that hold what was asked: `searches/{workspace}/{agent}/{day}/….jsonl`.
+"""The objects that hold logged questions: `searches/{workspace}/{agent}/{day}/….jsonl`.
 
 Each has the rows of one flush. `key.json` beside the days is the key of the hashes.
 """

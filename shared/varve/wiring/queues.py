@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def open_queue(url: str | None, variable: str, meter: Meter) -> "SqsQueue":
-    """Return the SQS queue at the URL; `meter` counts what is sent.
+    """Return the SQS queue at the URL; `meter` counts the messages sent.
     Raises Misconfigured: the variable is not set."""
     if url is None:
         raise Misconfigured(f"{variable}: is not set")

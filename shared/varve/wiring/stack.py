@@ -14,5 +14,5 @@ def find_functions(stack: str) -> "StackFunctions":
     from varve.adapters.stack_functions import StackFunctions
 
     functions = StackFunctions(stack)
-    _ = functions.names  # a wrong name is told here, not at the first call
+    _ = functions.names  # a wrong name fails here, not at the first call
     return functions

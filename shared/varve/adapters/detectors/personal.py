@@ -122,7 +122,7 @@ class PersonalDetector:
     ) -> Sequence[Detection]:
         """Return all personal data in the text, including overlapping findings.
 
-        Out of time, it returns what it has found. Raises Misconfigured: a region has no
+        Out of time, it returns the findings so far. Raises Misconfigured: a region has no
         phones.
         """
         allowance = allowance or Allowance()

@@ -100,7 +100,7 @@ class SecretDetector:
     ) -> Sequence[Detection]:
         """Return all secrets in the text, including overlapping ones.
 
-        Out of time, it returns what it has found.
+        Out of time, it returns the findings so far.
         """
         allowance = allowance or Allowance()
         text = plain_separators(text)

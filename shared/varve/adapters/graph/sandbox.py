@@ -46,7 +46,7 @@ def query_database(
 
 
 def check_sql(sql: str) -> None:
-    """Check what can be told without running the query. Raises as `query`."""
+    """Check the query without running it. Raises as `query`."""
     if not sql.strip():
         raise Rejected("sql", "is empty")
     if len(sql) > MAX_SQL:

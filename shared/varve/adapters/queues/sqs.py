@@ -15,7 +15,7 @@ BILLED_BYTES = 64 * 1024
 
 
 class SqsQueue:
-    """The Queue port over the SQS FIFO queue at `url`; `meter` counts what is sent."""
+    """The Queue port over the SQS FIFO queue at `url`; `meter` counts the messages sent."""
 
     def __init__(self, url: str, meter: Meter | None = None) -> None:
         self.url = url

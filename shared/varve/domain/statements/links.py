@@ -26,7 +26,7 @@ def build_link(relation: Relation, id_: str) -> str:
 
 
 def parse_links(text: str) -> Iterator[tuple[Relation, str]]:
-    """Yield the relations and ids of the links in a text; skip what is no link."""
+    """Yield the relations and ids of the links in a text; skip other values."""
     for link in text.split():
         name, separator, id_ = link.partition(_SEPARATOR)
         with suppress(ValueError):

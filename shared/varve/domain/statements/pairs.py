@@ -259,7 +259,7 @@ def tells_beside(question: Cues, told: Cues) -> bool:
 
 
 def adds_nothing(answer: Cues, said: Cues) -> bool:
-    """Return whether an answer adds nothing to what was said."""
+    """Return whether an answer adds nothing to a statement."""
     known = collect_stems(said.particulars.telling)
     telling = answer.particulars.telling
     new_words = [word for word in telling if not word.stems & known]

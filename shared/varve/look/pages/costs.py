@@ -63,7 +63,7 @@ def _draw(found: Costs, month: str) -> DayChart | None:
 
 
 def _prices_of(visit: Visit, found: Costs) -> list[Price]:
-    """Return the prices of what was used."""
+    """Return the prices of the use."""
     known = visit.inspection.prices()
     used: dict[str, Price] = {}
     for row in found.rows:

@@ -1,4 +1,4 @@
-"""Erasure of what was published: files are written again without the subject, then searched."""
+"""Erasure of published files: files are written again without the subject, then searched."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -96,7 +96,7 @@ def erase_copies(
     """Write the agent's files again at every target that has some.
 
     With `complete` the stores hold nothing of the subject any more, so a target that was
-    reached owes nothing. A target that fails is told in its result, and the others go on.
+    reached owes nothing. A target's failure is in its result, and the others go on.
     """
     known = read_targets(session.scope.workspace, objects=session.objects)
     done: list[PublishedErasure] = []

@@ -1,4 +1,4 @@
-"""Erasure of what was asked: a user's questions, and those that repeat erased words."""
+"""Erasure of logged questions: a user's questions, and those that repeat erased words."""
 
 from collections.abc import Iterable
 

@@ -17,7 +17,7 @@ MAX_BUDGET_SHARE = 0.25
 
 
 def recall_for_context(request: ContextRequest, sources: Sources) -> str:
-    """Return the block of what is known of situations like the prompt's.
+    """Return the block of experience with situations like the prompt's.
 
     Empty if no episode has a known answer, or the budget has no room. Lessons have a
     block of their own. If the request names a user, only that user's episodes count.
