@@ -164,6 +164,15 @@ def test_a_statement_before_a_question_is_superseded(
     assert not find(results, old).current
 
 
+def test_a_statement_without_a_value_supersedes_nothing(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "The kiln is full."))
+    memory.ingest(talk(9, "The kiln is hot."))
+    results = search(memory, "Tell me about the kiln")
+    assert all(result.current for result in results)
+
+
 def test_before_the_change_the_earlier_statement_holds(memory: Memory) -> None:
     memory.ingest(talk(1, "standup is at 9:30"))
     memory.ingest(talk(3, "from next week we do standup at 10"))

@@ -52,11 +52,14 @@ class PairQuestion:
     vector: Floats = field(repr=False)
     relevances: Mapping[int, float]
 
-    def find_beside(self, row: int, other: int) -> float:
-        """Return the greatest relevance of a row beside these two; 0: there is none."""
+    def measure_margin(self, row: int, other: int) -> float:
+        """Return how far `other` stands out from the best row beside these two.
+
+        0: there is none from which it could.
+        """
         for found, relevance in self.relevances.items():
             if found not in (row, other):
-                return relevance
+                return self.relevances.get(other, 0.0) - relevance
         return 0.0
 
 
@@ -64,28 +67,28 @@ class PairQuestion:
 class AskedPair:
     """Two statements of a speaker.
 
-    The relevances are to the question (`PairQuestion.relevances`): those of both, and the
-    greatest of any other statement. `crowd` counts the later statements of the speaker.
+    `relevance` is that of the earlier one (`PairQuestion.relevances`), and `margin` is
+    `PairQuestion.measure_margin`. `crowd` counts the later statements of the speaker.
     `score` is that of the pair alone, as if no words barred it (`pairs.weigh_pair`).
     """
 
     earlier: Statement
     later: Statement
     score: float
-    relevance_before: float
-    relevance_after: float
-    relevance_beside: float
+    relevance: float
+    margin: float
     crowd: int
 
 
 def score_asked(question: PairQuestion, pair: AskedPair) -> float:
     """Return how likely the later statement supersedes the earlier one, as a logit.
 
-    -inf: the later one is a passage of a longer message, only asks, or tells of others or
-    of nothing present.
+    -inf: the later one is a passage of a longer message, only asks, tells of others or of
+    nothing present, or has no value.
     """
-    is_foreign = tells_nothing_own(pair.earlier.cues, pair.later.cues)
-    if pair.score == -np.inf or is_foreign:
+    after = pair.later.cues
+    is_foreign = tells_nothing_own(pair.earlier.cues, after)
+    if pair.score == -np.inf or is_foreign or not _may_tell_value(after):
         return -np.inf
     signals = measure_asked(question, pair)
     return sum(weight * signals[name] for name, weight in WEIGHTS.items())
@@ -102,8 +105,8 @@ def measure_asked(question: PairQuestion, pair: AskedPair) -> dict[str, float]:
     return {
         "bias": 1.0,
         "pair": max(LEAST_SCORE, pair.score) / SCORE_UNIT,
-        "found before": pair.relevance_before,
-        "margin": pair.relevance_after - pair.relevance_beside,
+        "found before": pair.relevance,
+        "margin": pair.margin,
         "near question": max(0.0, near),
         "unrelated": float(not relate(question.cues, after)),
         **measure_likeness(before, after),
@@ -115,6 +118,16 @@ def measure_asked(question: PairQuestion, pair: AskedPair) -> dict[str, float]:
         "colon": float(":" in pair.later.text),
         **measure_bars(before, after),
     }
+
+
+def _may_tell_value(later: Cues) -> bool:
+    """Return whether a text has a speaker, a change, a name, a number or a date.
+
+    "The kiln is hot" has none: it ends nothing that was said of the kiln.
+    """
+    told = later.particulars
+    has_value = later.tells_name or bool(told.numbers or told.dates)
+    return has_value or later.has("own") or later.tells_change
 
 
 def goes_on(earlier: Statement, later: Statement) -> bool:

@@ -258,9 +258,8 @@ class Standings:
             earlier=self.store.read(row),
             later=self.store.read(other),
             score=self.store.weigh(row, other),
-            relevance_before=asked.relevances[row],
-            relevance_after=asked.relevances.get(other, 0.0),
-            relevance_beside=asked.find_beside(row, other),
+            relevance=asked.relevances[row],
+            margin=asked.measure_margin(row, other),
             crowd=self.store.count_later(row),
         )
 
