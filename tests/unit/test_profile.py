@@ -277,3 +277,20 @@ def test_a_users_path_holds_nothing_of_the_id() -> None:
 
 def test_times_are_utc() -> None:
     assert entry_from_json(entry_as_json(entry())).event_time.tzinfo is UTC
+
+
+def test_a_stored_statement_with_a_lone_surrogate_is_refused() -> None:
+    value = {
+        "userId": "\ud800",
+        "key": "location",
+        "value": "Porto",
+        "eventTime": "2026-03-02T09:15:00Z",
+        "createdAt": "2026-03-02T09:15:00Z",
+        "conversationId": "c-1",
+        "messageIds": ["m1"],
+        "subject": "Dana",
+        "ends": False,
+        "replaces": "",
+    }
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        entry_from_json(value)

@@ -290,4 +290,7 @@ def entry_from_json(value: Mapping[str, Any]) -> ProfileEntry:
         "ends": value["ends"],
         "replaces": value["replaces"],
     }
-    return _ENTRY.validate_python(fields)
+    entry = _ENTRY.validate_python(fields)
+    # The id takes all texts: it raises ValueError for a lone surrogate, which no file takes.
+    _ = entry.id
+    return entry
