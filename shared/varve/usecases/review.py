@@ -92,9 +92,8 @@ def _find_oldest(
     """Return up to `most` doubtful statements of all windows, the oldest first."""
     oldest: list[tuple[int, str, DoubtfulStatement]] = []
     for columns in windows:
-        if (
-            len(oldest) == most
-        ):  # what is confirmed later has no place any more
+        if len(oldest) == most:
+            # A statement that was confirmed later has no place any more.
             before = oldest[-1][0] + 1
         for time, one in islice(doubts.find(columns, before), most):
             insort(oldest, (time, one.id, one))

@@ -51,8 +51,8 @@ def settle(
     """Return the ranked rows with their standings, in the order of the answer.
 
     All rows are of `columns`. `visible` passes the rows that the request may see; `text`
-    is the question and `question` its vector. In
-    an answer about neither the present nor the past the order stays.
+    is the question and `question` its vector. In an answer about neither the present nor
+    the past the order stays.
     """
     store = columns.derive(StoreStatements)
     cues = read_cues(text)

@@ -26,7 +26,6 @@ LEAST_SCORE = -8.0
 SCORE_UNIT = 4.0
 """A pair's own score counts from `LEAST_SCORE` on, in these units."""
 
-
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         "bias": -3.68, "pair": 0.89, "found before": 2.87, "margin": 1.62,

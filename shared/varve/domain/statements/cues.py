@@ -6,6 +6,7 @@ and its statements change only by meaning and by what models, people and the gra
 """
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 
@@ -94,18 +95,17 @@ class _Reader:
                 names.discard("own")
         return names, persons
 
-    def begins_with_other(self, text: str) -> bool:
+    def begins_with_other(self, folded: str) -> bool:
         """Return whether at most one word of no own person stands before another one."""
-        folded = fold_apostrophes(text)
         person = self.persons.search(folded)
         if person is None or " " not in person[0]:
             return False
         before = folded[: person.start()]
         return len(words(before)) <= 1 and not self.own.find(before)
 
-    def count_present(self, text: str) -> int:
-        """Return how many words of the present tense the text has."""
-        return len(self.present.findall(fold_apostrophes(text)))
+    def count_present(self, folded: str) -> int:
+        """Return how many words of the present tense a folded text has."""
+        return len(self.present.findall(folded))
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
@@ -115,12 +115,13 @@ def read_cues(text: str) -> Cues:
     persons: set[str] = set()
     present = 0
     begins_with_other = False
+    folded = fold_apostrophes(text)
     for reader in _choose_readers(text):
         more, others = reader.find(text)
         found |= more
         persons |= others
-        present = max(present, reader.count_present(text))
-        begins_with_other |= reader.begins_with_other(text)
+        present = max(present, reader.count_present(folded))
+        begins_with_other |= reader.begins_with_other(folded)
     topics = {
         name.removeprefix(TOPIC) for name in found if name.startswith(TOPIC)
     }
@@ -163,10 +164,8 @@ def _states(part: str) -> bool:
 @cache
 def _asking() -> re.Pattern[str]:
     """Return the words of all languages with which a question begins."""
-    patterns: list[str] = []
-    for language in installed_languages():
-        patterns += language.questions.asking
-    return re.compile(rf"(?:{'|'.join(patterns)})(?!\w)")
+    words = _join(lambda language: language.questions.asking)
+    return re.compile(rf"(?:{words})(?!\w)")
 
 
 def _find_firm(text: str, found: set[str]) -> set[str]:
@@ -203,10 +202,16 @@ def split_at_change(question: str) -> tuple[str, str]:
 @cache
 def _changes_named() -> re.Pattern[str]:
     """Return the words of all languages after which a change is named."""
-    words: list[str] = []
+    words = _join(lambda language: language.changes.asks_before)
+    return re.compile(rf"(?<!\w)(?:{words})(?=\s+\w)")
+
+
+def _join(read: Callable[[Language], Iterable[str]]) -> str:
+    """Return one pattern of a list of all languages."""
+    patterns: list[str] = []
     for language in installed_languages():
-        words += language.changes.asks_before
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?=\s+\w)")
+        patterns += read(language)
+    return "|".join(patterns)
 
 
 def _choose_readers(text: str) -> list[_Reader]:

@@ -288,14 +288,14 @@ def measure_pair(
     after = later.cues
     cosine = max(0.0, float(earlier.vector @ later.vector))
     shared = before.topics & after.topics
-    told = count_shared(after.particulars, before.particulars)
+    alike = measure_likeness(before, after)
     is_same_talk = _are_near(earlier, later)
     signals = {
         "bias": 1.0,
         "cosine": cosine,
         "topic": float(bool(shared)),
         "topics": min(len(shared), 3) / 3,
-        **measure_likeness(before, after),
+        **alike,
         "name": float(_share_name(before, after)),
         "nearest": float(is_nearest),
         "numbers": _both(
@@ -311,7 +311,7 @@ def measure_pair(
         "change of topic": float(after.tells_change and bool(shared)),
         "change nearby": float(after.tells_change) * cosine,
         "corrected at once": float(after.has("correcting") and is_same_talk),
-        "nothing shared": float(not shared and not told and cosine < 0.25),
+        "nothing shared": float(not any(alike.values()) and cosine < 0.25),
         "crowd": math.log(max(MIN_CROWD, crowd)),
     }
     for name in (*CHANGES, "recent"):
