@@ -127,11 +127,7 @@ def measure(
     """
     tallies = {way: Tally() for way in WAYS}
     for group in groups:
-        conversations = build_store(group)
-        numbers = [str(case.number) for case in group]
-        place = folder / "-".join(numbers)
-        memory = open_memory(SCOPE, place, now=lambda: NOW)
-        memory.ingest(conversations)
+        memory, conversations = fill_store(group, folder)
         for case in group:
             own = ask_memory(memory, case, conversations)
             every = {"varve": own, **ask_bm25(case, conversations)}
@@ -143,11 +139,19 @@ def measure(
     return tallies
 
 
-def build_store(group: Sequence[Case]) -> list[dict[str, Any]]:
-    """Return the conversations of a group of cases."""
-    if len(group) == 1:
-        return build_conversations(group[0])
-    return build_together(group)
+def fill_store(
+    group: Sequence[Case], folder: Path
+) -> tuple[Memory, list[dict[str, Any]]]:
+    """Return a memory with the conversations of a group of cases, and these."""
+    is_alone = len(group) == 1
+    conversations = (
+        build_conversations(group[0]) if is_alone else build_together(group)
+    )
+    numbers = [str(case.number) for case in group]
+    place = folder / "-".join(numbers)
+    memory = open_memory(SCOPE, place, now=lambda: NOW)
+    memory.ingest(conversations)
+    return memory, conversations
 
 
 def ask_memory(

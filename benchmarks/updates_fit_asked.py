@@ -24,9 +24,8 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.retrieval import corpus, opened
-from benchmarks.updates import NOW, SCOPE, build_store
+from benchmarks.updates import NOW, fill_store
 from benchmarks.updates_cases import Case, group_cases, read_cases
-from tests.support.drivers import open_memory
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements import answering
 from varve.domain.statements.answerhood import measure_answer
@@ -148,10 +147,7 @@ def ask_group(group: Sequence[Case], folder: Path, listener: Listener) -> None:
 
     Rows are noted of questions about the present in stores of one case alone.
     """
-    conversations = build_store(group)
-    place = folder / "-".join(str(case.number) for case in group)
-    memory = open_memory(SCOPE, place, now=lambda: NOW)
-    memory.ingest(conversations)
+    memory, conversations = fill_store(group, folder)
     user = conversations[0].get("userId")
     for case in group:
         listener.case += 1
