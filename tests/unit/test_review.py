@@ -54,6 +54,48 @@ def test_5_review_lists_what_a_later_statement_contradicts_oldest_first(
     assert first.statements == found.statements[:1]
 
 
+CHANGED = [
+    ("My landlord is Mr. Peters.", "My landlord is Mrs. Claes."),
+    ("The gym costs 30 euros a month.", "The gym costs 45 euros a month."),
+    ("I take the bus to work.", "These days I cycle to work."),
+    ("Trabajo por las tardes.", "Ahora trabajo por las mañanas."),
+    ("My phone plan is with Vodafone.", "My phone plan is with Orange."),
+    ("Pagamos 900 euros de alquiler.", "Pagamos 980 euros de alquiler."),
+]
+BESIDE = [
+    ("My cat is called Miso.", "My cat is sick."),
+    ("I like jazz.", "I like rock."),
+    ("I am allergic to peanuts.", "I am allergic to walnuts."),
+    ("I have a dog called Rex.", "I have a cat called Tom."),
+    ("Me gusta el jazz.", "Me gusta el rock."),
+    ("I work at Globex.", "I work as a nurse."),
+    ("My oven is new.", "My sister lives in Ghent."),
+]
+
+
+def test_8_review_pairs_statements_of_one_matter_alone(
+    memory: Memory,
+) -> None:
+    pairs = [*CHANGED, *BESIDE]
+    memory.ingest(talk(1, *(earlier for earlier, _ in pairs)))
+    memory.ingest(talk(9, *(later for _, later in pairs)))
+    found = memory.review(days=30).statements
+    told = {
+        one.content.removeprefix("u-1: "): one.contradicted_by.content
+        for one in found
+    }
+    assert told == {earlier: f"u-1: {later}" for earlier, later in CHANGED}
+
+
+def test_8_review_leaves_out_what_a_correction_replaced(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, CHANGED[0][0]))
+    turn = memory.search(memory_types=["turn"]).results[0].id
+    memory.correct(turn, CHANGED[0][1])
+    assert not memory.review(days=30).statements
+
+
 def tell_homes(memory: Memory, users: int, filling: int) -> None:
     """Tell of a home and of another one of each user; so many words lie between."""
     said = []

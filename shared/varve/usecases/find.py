@@ -1,6 +1,6 @@
 """Find the records that answer a question, in one ranking over several grains."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -21,6 +21,8 @@ from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
 from varve.domain.statements.answering import settle
+from varve.domain.statements.told_values import ToldValues
+from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
@@ -41,7 +43,8 @@ class Stock:
     """The stores of one agent during one search, each read at most once.
 
     With `grant` they are another agent's, and a search finds in them only granted
-    types. `metadata` has the entries that the metadata of a record must have.
+    types. `metadata` has the entries that the metadata of a record must have. `triples`
+    reads the agent's triples; it is called when two statements may tell one value.
     """
 
     def __init__(
@@ -51,7 +54,9 @@ class Stock:
         embedder: Embedder,
         grant: Grant | None = None,
         metadata: Values | None = None,
+        triples: Callable[[], Iterable[Triple]] = list,
     ) -> None:
+        self.told = ToldValues(triples)
         self._scope = scope
         self._reader = reader
         self._embedder = embedder
@@ -243,12 +248,14 @@ def _rank(
     whole_stores = [one for one in held if isinstance(one, Columns)]
     sought = _embed_question(wanted.question, whole_stores, embedder)
     lanes = []
+    told: dict[str | None, ToldValues] = {}
     for part, columns in zip(parts, held, strict=True):
         if not isinstance(columns, Columns):
             columns = part.stock.candidates(
                 part.grain, sought, part.where, wanted.strategy.reach
             )
         weight = wanted.weights[part.grain]
+        told[part.stock.agent] = part.stock.told
         lanes.append(
             Lane(part.grain, columns, weight, part.where, part.stock.agent)
         )
@@ -261,7 +268,7 @@ def _rank(
         wanted.limit,
         explain=wanted.explain,
     )
-    return _settle(ranked, lanes, wanted, sought)
+    return _settle(ranked, lanes, wanted, sought, told)
 
 
 def _settle(
@@ -269,6 +276,7 @@ def _settle(
     lanes: Sequence[Lane],
     wanted: Wanted,
     sought: EmbeddedQuestion,
+    values: Mapping[str | None, ToldValues],
 ) -> list[Ranked]:
     """Give the rows of each working store their standings; summaries have none.
 
@@ -279,7 +287,9 @@ def _settle(
     for lane in lanes:
         told = [item for item in ranked if item.columns is lane.columns]
         if told and lane.grain is Grain.WORKING:
-            settled += _settle_lane(told, lane, wanted, sought)
+            settled += _settle_lane(
+                told, lane, wanted, sought, values[lane.agent]
+            )
     if not settled:
         return list(ranked)
     others = [item for item in ranked if item.grain is not Grain.WORKING]
@@ -291,6 +301,7 @@ def _settle_lane(
     lane: Lane,
     wanted: Wanted,
     sought: EmbeddedQuestion,
+    values: ToldValues,
 ) -> list[Ranked]:
     columns = lane.columns
     visible = Filter(until=wanted.where.until, user_id=wanted.where.user_id)
@@ -301,6 +312,7 @@ def _settle_lane(
         wanted.question.text,
         sought.whole,
         about_present=wanted.about_present,
+        told=values,
     )
     is_foreign = lane.agent is not None
     if len(settled) > len(told) or is_foreign:

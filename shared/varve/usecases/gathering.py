@@ -136,7 +136,12 @@ class ContextQuestion:
 
     def open_stock(self, sources: Sources) -> Stock:
         """Return the agent's stores."""
-        return Stock(self.scope, sources.reader, sources.embedder)
+        return Stock(
+            self.scope,
+            sources.reader,
+            sources.embedder,
+            triples=sources.triples,
+        )
 
 
 def attribute_entry(

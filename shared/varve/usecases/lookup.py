@@ -37,7 +37,8 @@ class Lookup:
     """Whose memory a search reads, when, and by which ports.
 
     `shared` are the memories of other agents to search as well. `triples` reads the
-    agent's triples; it is called only if the question is about how things stand.
+    agent's triples; it is called only if the question is about how things stand, or if
+    two statements may tell one value.
     `weights` are the workspace's own weights of signals.
     """
 
@@ -55,7 +56,13 @@ class Lookup:
 
     def open_stocks(self, metadata: Values) -> list[Stock]:
         """Return the stores of the agent, then those of the other agents."""
-        own = Stock(self.scope, self.reader, self.embedder, metadata=metadata)
+        own = Stock(
+            self.scope,
+            self.reader,
+            self.embedder,
+            metadata=metadata,
+            triples=self.triples,
+        )
         stocks = [own]
         for one in self.shared:
             stock = Stock(

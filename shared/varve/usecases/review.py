@@ -27,6 +27,7 @@ from varve.domain.search.supersession import (
 from varve.domain.statements.folding import names_value
 from varve.domain.statements.forgetting import ForgottenValue
 from varve.domain.statements.standing import Standings
+from varve.domain.statements.told_values import ToldValues
 from varve.domain.triple import Triple
 from varve.ports.meter import doing
 from varve.usecases.asked_to_forget import read_forgotten
@@ -159,6 +160,7 @@ class _Doubts:
         user_id: str | None,
     ) -> None:
         self._session = session
+        self._told = ToldValues(lambda: triples)
         self._ended = find_ended(triples, session.now)
         self._current = [one for one in triples if one.holds(session.now)]
         self._user_id = user_id
@@ -170,7 +172,7 @@ class _Doubts:
 
         Each comes with that time, in microseconds since 1970.
         """
-        standings = Standings(columns)
+        standings = Standings(columns, told=self._told)
         store = standings.store
         earlier = np.flatnonzero(columns.event_times < before).tolist()
         told = [
@@ -186,9 +188,11 @@ class _Doubts:
             time = standings.find_confirmed(row)
             confirmed.append((time, columns.ids[row], row))
         for time, _, row in sorted(confirmed):
-            if time >= before or standings.find_successors([row]):
+            if time >= before:
                 continue
             record = columns.read_rows(np.array([row]))[0]
+            if self._has_ended(standings, row, record):
+                continue
             against = self._find_contradiction(standings, row, record)
             if against is not None:
                 yield time, self._describe(record, time, against)
@@ -197,6 +201,19 @@ class _Doubts:
         if self._user_id is None:
             return True
         return columns.users.name(row) == self._user_id
+
+    def _has_ended(
+        self, standings: Standings, row: int, record: RecordRow
+    ) -> bool:
+        """Return whether a row is superseded for certain.
+
+        A correction or a model's link names it, or the graph agrees with a likely
+        successor.
+        """
+        successor = standings.find_successors([row]).get(row)
+        if successor is None:
+            return False
+        return successor.is_named or self._find_ended_value(record) is not None
 
     def _find_contradiction(
         self, standings: Standings, row: int, record: RecordRow

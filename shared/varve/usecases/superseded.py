@@ -34,7 +34,8 @@ def find_doubtful_attributes(
     columns = _read_columns(stock) if parts else None
     if columns is None:
         return frozenset()
-    return Standings(columns).find_likely_superseded(parts)
+    standings = Standings(columns, told=stock.told)
+    return standings.find_likely_superseded(parts)
 
 
 def _list_parts(statements: Sequence[ProfileEntry]) -> Parts:
@@ -69,7 +70,9 @@ def _find_corrected(parts: Parts, stock: Stock) -> frozenset[str]:
     supersede ends none of theirs. A store too large to load answers with none.
     """
     columns = _read_columns(stock) if parts else None
-    return Standings(columns).find_corrected(parts) if columns else frozenset()
+    if columns is None:
+        return frozenset()
+    return Standings(columns, told=stock.told).find_corrected(parts)
 
 
 def _read_columns(stock: Stock) -> Columns | None:

@@ -154,6 +154,7 @@ class Changes:
       of a state, a change, a repair. `now`: it tells the present state. `present` are
       words of the present tense.
     - `echoing`: it acknowledges what the other one said.
+    - `confirming`: it tells that a state goes on.
     - `forgetting`: it asks to forget something.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
     - `asks_before`: in such a question the change follows that ended what is asked for.
@@ -178,6 +179,7 @@ class Changes:
     present: Words = ()
     recent: Words = ()
     echoing: Words = ()
+    confirming: Words = ()
     forgetting: Words = ()
     asks_past: Words = ()
     asks_before: Words = ()

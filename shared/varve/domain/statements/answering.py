@@ -30,6 +30,7 @@ from varve.domain.statements.particulars import (
     read_particulars,
 )
 from varve.domain.statements.standing import Standing, Standings, Successor
+from varve.domain.statements.told_values import ToldValues
 
 BEHIND = 0.5
 """The factor of the score of a superseded statement, or of an echo."""
@@ -47,12 +48,14 @@ def settle(
     question: Floats,
     *,
     about_present: bool,
+    told: ToldValues,
 ) -> list[Ranked]:
     """Return the ranked rows with their standings, in the order of the answer.
 
     All rows are of `columns`. `visible` passes the rows that the request may see; `text`
-    is the question and `question` its vector. In an answer about neither the present nor
-    the past the order stays.
+    is the question and `question` its vector. `told` has the values that the messages of
+    the columns state. In an answer about neither the present nor the past the order
+    stays.
     """
     store = columns.derive(StoreStatements)
     cues = read_cues(text)
@@ -70,6 +73,7 @@ def settle(
         admitted=None if visible.until is None else columns.admitted(visible),
         asked=PairQuestion(cues, question, relevances),
         careful=whom is _Whom.ONE_OF_SEVERAL,
+        told=told,
     )
     successors = standings.find_successors(_list_told(statements))
     if about_present:

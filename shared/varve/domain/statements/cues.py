@@ -164,7 +164,7 @@ def _states(part: str) -> bool:
 @cache
 def _asking() -> re.Pattern[str]:
     """Return the words of all languages with which a question begins."""
-    words = _join(lambda language: language.questions.asking)
+    words = join_phrases(lambda language: language.questions.asking)
     return re.compile(rf"(?:{words})(?!\w)")
 
 
@@ -202,11 +202,11 @@ def split_at_change(question: str) -> tuple[str, str]:
 @cache
 def _changes_named() -> re.Pattern[str]:
     """Return the words of all languages after which a change is named."""
-    words = _join(lambda language: language.changes.asks_before)
+    words = join_phrases(lambda language: language.changes.asks_before)
     return re.compile(rf"(?<!\w)(?:{words})(?=\s+\w)")
 
 
-def _join(read: Callable[[Language], Iterable[str]]) -> str:
+def join_phrases(read: Callable[[Language], Iterable[str]]) -> str:
     """Return one pattern of a list of all languages."""
     patterns: list[str] = []
     for language in installed_languages():

@@ -8,7 +8,7 @@ store, late arrivals and erasure need nothing else.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,11 +24,17 @@ from varve.domain.statements.asked import (
     goes_on,
     score_asked,
 )
+from varve.domain.statements.confirming import (
+    confirms_in_words,
+    may_tell_the_same,
+)
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.links import Relation
+from varve.domain.statements.matter import have_same_matter
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
+from varve.domain.statements.told_values import ToldValues
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
@@ -80,13 +86,14 @@ class Standings:
 
     `admitted` are the rows that a request may see; what lies outside supersedes nothing.
     None: it may see all rows of the users whom it asks for. `asked` is the
-    question, with what it found.
+    question, with what it found. `told` has the values that the store's messages state.
     """
 
     columns: Columns
     admitted: Bools | None = None
     asked: PairQuestion | None = None
     careful: bool = False
+    told: ToldValues = field(default_factory=ToldValues)
 
     @property
     def question(self) -> Cues | None:
@@ -154,12 +161,14 @@ class Standings:
 
     def find_confirmed(self, row: int) -> int:
         """Return when a statement was last said, in microseconds since 1970."""
-        times = [self.store.read(row).time]
-        for other in self.store.find_later([row], self.admitted)[row].repeats:
-            if self._is_said_again(row, other):
-                times.append(self.store.read(other).time)
-        for other in self._find_confirming(row):
-            times.append(self.store.read(other).time)
+        later = self.store.find_later([row], self.admitted)[row]
+        confirming = [
+            other
+            for other in {*later.repeats, *later.nearest}
+            if self._is_said_again(row, other)
+        ]
+        confirming += self._find_confirming(row)
+        times = [self.store.read(other).time for other in (row, *confirming)]
         return max(times)
 
     def _find_confirming(self, row: int) -> list[int]:
@@ -167,7 +176,18 @@ class Standings:
         return self.store.find_linked(row, Relation.CONFIRMS, self.admitted)
 
     def _is_said_again(self, row: int, other: int) -> bool:
-        """Return whether a later row says the same statement."""
+        """Return whether a later row says the same, in its words or by its values."""
+        if self._has_same_words(row, other):
+            return True
+        earlier = self.store.read(row)
+        later = self.store.read(other)
+        if confirms_in_words(earlier.text, later.text):
+            return True
+        return may_tell_the_same(earlier.cues, later.cues) and self.told.agree(
+            self._list_messages(row), self._list_messages(other)
+        )
+
+    def _has_same_words(self, row: int, other: int) -> bool:
         earlier = self.store.read(row)
         later = self.store.read(other)
         if float(earlier.vector @ later.vector) < SAME_COSINE:
@@ -175,6 +195,10 @@ class Standings:
         return (
             tell_difference(earlier.text, later.text, same_day=False) is None
         )
+
+    def _list_messages(self, row: int) -> list[Message]:
+        conversation = self.columns.conversations.name(row)
+        return [(conversation, id_) for id_ in self.columns.sources[row]]
 
     def find_last(self, row: int, successors: dict[int, Successor]) -> int:
         """Return the row at the end of a row's chain of successors.
@@ -196,17 +220,20 @@ class Standings:
         best: Successor | None = None
         confirming = self._find_confirming(row)
         for other in later:
-            if other in confirming or self._is_said_again(row, other):
-                continue
             score = self._score(row, other)
-            if score > (best.score if best else -np.inf):
+            if other in confirming or score <= (
+                best.score if best else -np.inf
+            ):
+                continue
+            # Last, for it may read the triples.
+            if not self._is_said_again(row, other):
                 best = Successor(other, score)
         return best
 
     def find_doubt(self, row: int) -> int | None:
         """Return the later statement that most likely contradicts a row; None: none may.
 
-        The row holds all the same: no score reaches `SUPERSEDED`.
+        Both tell of one matter.
         """
         best: tuple[float, int] | None = None
         confirming = self._find_confirming(row)
@@ -216,9 +243,26 @@ class Standings:
             score = self.store.score(row, other)
             if score + NEAREST >= DOUBTFUL:
                 score += NEAREST * self.store.is_nearest(row, other)
-            if score >= DOUBTFUL and (best is None or score > best[0]):
+            if score < (best[0] if best else DOUBTFUL):
+                continue
+            if self._has_same_matter(row, other):
                 best = (score, other)
         return best[1] if best else None
+
+    def _has_same_matter(self, row: int, other: int) -> bool:
+        """Return whether two rows tell of one matter, by their triples, else their words."""
+        earlier = self.store.read(row)
+        later = self.store.read(other)
+        if goes_on(earlier, later):
+            return False
+        has_same_slot = self.told.have_same_slot(
+            self._list_messages(row),
+            self._list_messages(other),
+            tells_change=later.cues.tells_change,
+        )
+        if has_same_slot is not None:
+            return has_same_slot
+        return have_same_matter(earlier.cues, later.cues)
 
     def _score(self, row: int, other: int) -> float:
         """Return the pair's score if it reaches the pair's threshold, else -inf."""
@@ -319,7 +363,9 @@ class Standings:
         found: set[str] = set()
         for key, row in self._find_turns(parts).items():
             successor = self.find_successors([row]).get(row)
-            if successor is not None and successor.score >= CLEAR:
+            if successor is None or successor.score < CLEAR:
+                continue
+            if not self._is_told_again(parts[key][1], row, successor.row):
                 found.add(key)
         return frozenset(found)
 
@@ -338,9 +384,21 @@ class Standings:
     def _concerns_part(
         self, words: str, statement: int, successor: int
     ) -> bool:
+        if self._is_told_again(words, statement, successor):
+            return False
         part = read_cues(words)
         return not leaves(
             part,
             self.store.read(statement).text,
             self.store.read(successor).cues,
+        )
+
+    def _is_told_again(
+        self, words: str, statement: int, successor: int
+    ) -> bool:
+        """Return whether a successor states again the value in a part's words."""
+        return self.told.tell_again(
+            words,
+            self._list_messages(statement),
+            self._list_messages(successor),
         )

@@ -1,0 +1,89 @@
+"""Whether a later statement confirms an earlier one in other words: "Yes, still oat milk."."""
+
+import re
+from functools import cache
+
+from varve.domain.language.phrases import fold_apostrophes
+from varve.domain.statements.cues import GUARDS, Cues, join_phrases, read_cues
+from varve.domain.statements.particulars import (
+    Particulars,
+    TellingWord,
+    collect_stems,
+    count_shared,
+    read_particulars,
+)
+
+CONFIRMING = "confirming"
+"""The list of `[changes]` whose phrases tell that a state goes on."""
+
+
+def confirms_in_words(earlier: str, later: str) -> bool:
+    """Return whether a text says that what the earlier one states goes on.
+
+    It has a word such as "still", nothing that the earlier one lacks, and no end.
+    """
+    before = read_cues(earlier)
+    after = read_cues(later)
+    if after.asks or not after.has(CONFIRMING):
+        return False
+    if _tells_nothing_firm(before) or _tells_nothing_firm(after):
+        return False
+    told = after.particulars
+    known = before.particulars
+    if after.persons != before.persons or told.denials != known.denials:
+        return False
+    return _hold(known, told) and _repeats_all(known, later)
+
+
+def _repeats_all(known: Particulars, later: str) -> bool:
+    """Return whether a text has telling words besides "still", and all of them are known."""
+    rest = read_particulars(_confirming().sub(" ", fold_apostrophes(later)))
+    shared = count_shared(rest, known)
+    return 0 < shared == len(rest.telling)
+
+
+@cache
+def _confirming() -> re.Pattern[str]:
+    """Return the phrases of all languages by which a state goes on."""
+    return re.compile(
+        rf"(?<!\w)(?:{join_phrases(lambda one: one.changes.confirming)})(?!\w)"
+    )
+
+
+def _tells_nothing_firm(cues: Cues) -> bool:
+    return (
+        cues.has("ending")
+        or cues.has("coming")
+        or any(cues.has(name) for name in GUARDS)
+    )
+
+
+def _hold(known: Particulars, told: Particulars) -> bool:
+    """Return whether all numbers and dates that a text tells are known."""
+    return set(told.numbers) <= set(known.numbers) and set(told.dates) <= set(
+        known.dates
+    )
+
+
+def may_tell_the_same(earlier: Cues, later: Cues) -> bool:
+    """Return whether two texts may state one value, as far as their words show.
+
+    They share a word, and not each has a name or a number that the other lacks.
+    """
+    before = earlier.particulars
+    after = later.particulars
+    if later.asks or count_shared(after, before) == 0:
+        return False
+    if before.numbers and after.numbers and before.numbers != after.numbers:
+        return False
+    return not (_names_more(before, after) and _names_more(after, before))
+
+
+def _names_more(one: Particulars, other: Particulars) -> bool:
+    """Return whether a text has a name, behind its first telling word, that the other lacks."""
+    known = collect_stems(other.telling)
+    return any(_is_unknown(word, known) for word in one.telling[1:])
+
+
+def _is_unknown(word: TellingWord, known: set[str]) -> bool:
+    return word.named and word.stems.isdisjoint(known)

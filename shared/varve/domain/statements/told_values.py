@@ -1,0 +1,122 @@
+"""The values that messages state, as the triples drawn from them show.
+
+"I moved to Utrecht" and "I live in Utrecht" differ in their words and state one value.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
+
+from varve.domain.language.tokens import fold
+from varve.domain.search.row import Message
+from varve.domain.triple import SINGLE_VALUED, Op, Triple
+
+Slot = tuple[str, str]
+"""The entity and the predicate of a triple."""
+Values = dict[Slot, set[str]]
+
+
+class ToldValues:
+    """The values of an agent's triples, by the messages that state and end them.
+
+    `read` is called when the first pair is compared.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[Triple]] = list) -> None:
+        self._read = read
+
+    @cached_property
+    def _triples(self) -> Sequence[Triple]:
+        return tuple(self._read())
+
+    @cached_property
+    def _stated(self) -> dict[Message, Values]:
+        found: dict[Message, Values] = {}
+        for triple in self._triples:
+            closed = triple.invalid_at is not None
+            stated = triple.evidence[:-1] if closed else triple.evidence
+            for one in stated:
+                if one.op is not Op.DELETE:
+                    _add(found, triple, one.conversation_id, one.message_ids)
+        return found
+
+    @cached_property
+    def _ended(self) -> dict[Message, Values]:
+        found: dict[Message, Values] = {}
+        for triple in self._triples:
+            end = triple.evidence[-1]
+            if triple.invalid_at is not None and end.op is Op.DELETE:
+                _add(found, triple, end.conversation_id, end.message_ids)
+        return found
+
+    def agree(
+        self, earlier: Collection[Message], later: Collection[Message]
+    ) -> bool:
+        """Return whether later messages state values of earlier ones and change none."""
+        before = _collect(self._stated, earlier)
+        after = _collect(self._stated, later)
+        shared = before.keys() & after.keys()
+        if not shared or not before.keys().isdisjoint(
+            _collect(self._ended, later)
+        ):
+            return False
+        return not any(before[slot].isdisjoint(after[slot]) for slot in shared)
+
+    def have_same_slot(
+        self,
+        earlier: Collection[Message],
+        later: Collection[Message],
+        *,
+        tells_change: bool,
+    ) -> bool | None:
+        """Return whether both tell of one predicate of one entity.
+
+        Two values of a predicate that may have several need a change in the later words.
+        None: one of the two states no triple.
+        """
+        before = _collect(self._stated, earlier).keys()
+        after = _collect(self._stated, later).keys()
+        shared = before & (after | _collect(self._ended, later).keys())
+        if any(predicate in SINGLE_VALUED for _, predicate in shared):
+            return True
+        if shared:
+            return tells_change
+        return False if before and after else None
+
+    def tell_again(
+        self,
+        words: str,
+        earlier: Collection[Message],
+        later: Collection[Message],
+    ) -> bool:
+        """Return whether later messages state again a value that words drawn from earlier ones name."""
+        before = _collect(self._stated, earlier)
+        after = _collect(self._stated, later)
+        folded = fold(words)
+        for slot in before.keys() & after.keys():
+            again = before[slot] & after[slot]
+            if any(fold(value) in folded for value in again):
+                return True
+        return False
+
+
+def _add(
+    found: dict[Message, Values],
+    triple: Triple,
+    conversation: str,
+    messages: Iterable[str],
+) -> None:
+    slot = (triple.source_id, triple.label)
+    for message in messages:
+        values = found.setdefault((conversation, message), {})
+        values.setdefault(slot, set()).add(triple.target_id)
+
+
+def _collect(
+    told: dict[Message, Values], messages: Iterable[Message]
+) -> Values:
+    """Return what all of the messages state or end."""
+    found: Values = {}
+    for message in messages:
+        for slot, values in told.get(message, {}).items():
+            found.setdefault(slot, set()).update(values)
+    return found

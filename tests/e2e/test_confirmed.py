@@ -1,0 +1,142 @@
+"""A later statement of the same value confirms the earlier one, in every answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from varve import Memory
+from varve.domain.search.answer import Result
+
+NOW = datetime(2026, 10, 20, 9, tzinfo=UTC)
+FIRST = datetime(2026, 6, 10, 9, tzinfo=UTC)
+SECOND = datetime(2026, 9, 10, 9, tzinfo=UTC)
+USER = "u-1"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory.open(tmp_path / "memory", now=NOW)
+
+
+def say(memory: Memory, at: datetime, *texts: str) -> None:
+    """Tell texts in one conversation; one after `>` is the assistant's."""
+    messages = []
+    for place, text in enumerate(texts):
+        is_answer = text.startswith(">")
+        message = {
+            "id": f"m{place}",
+            "role": "assistant" if is_answer else "user",
+            "content": text.removeprefix("> "),
+            "timestamp": at.isoformat(),
+        }
+        if not is_answer:
+            message["name"] = "Ana Ruiz"
+        messages.append(message)
+    memory.ingest(
+        {
+            "conversationId": f"c-{at:%m-%d}",
+            "userId": USER,
+            "messages": messages,
+        }
+    )
+
+
+def find(memory: Memory, words: str, question: str) -> Result:
+    results = memory.search(
+        question, user_id=USER, max_results=50, include_superseded=True
+    ).results
+    return next(one for one in results if words in one.content)
+
+
+CONFIRMED = [
+    ("I moved to Utrecht last week.", "I live in Utrecht.", "moved"),
+    ("I moved to Utrecht with Tom.", "I'm living in Utrecht.", "moved"),
+    ("I've just started at Globex.", "I work at Globex.", "started"),
+    ("I have a peanut allergy.", "I am allergic to peanut.", "allerg"),
+    ("Me mudé a Valencia.", "Vivo en Valencia.", "mud"),
+    ("Empecé a trabajar en Endesa.", "Trabajo en Endesa.", "mpe"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "word"), CONFIRMED)
+def test_another_wording_of_the_same_value_confirms_it(
+    memory: Memory, first: str, second: str, word: str
+) -> None:
+    say(memory, FIRST, first)
+    say(memory, SECOND, second)
+    question = "Where does Ana Ruiz live and work, and what allergy has she?"
+    for asked in (question, first):
+        found = find(memory, word, asked)
+        assert found.current, asked
+        assert found.confirmed_at.startswith("2026-09-10"), asked
+    block = memory.context("Plan a trip", user_id=USER).text
+    assert "likely no longer" not in block
+    assert not memory.review(days=0).statements
+
+
+def test_a_confirmed_home_answers_where_an_older_one_has_ended(
+    memory: Memory,
+) -> None:
+    say(memory, datetime(2026, 1, 10, 9, tzinfo=UTC), "I live in Rotterdam.")
+    say(memory, FIRST, "I moved to Utrecht last week.")
+    say(memory, SECOND, "I live in Utrecht.")
+    block = memory.context("Where does Ana Ruiz live?", user_id=USER).text
+    lines = block.splitlines()
+    doubtful = [line for line in lines if "likely no longer" in line]
+    assert all("Rotterdam" in line for line in doubtful)
+    assert any(line.endswith("location: Utrecht") for line in lines)
+
+
+def test_a_value_told_again_beside_a_change_still_holds(
+    memory: Memory,
+) -> None:
+    say(memory, FIRST, "I live in Utrecht and I work at Globex.")
+    say(memory, SECOND, "I live in Utrecht and I now work at Initech.")
+    block = memory.context("Plan a trip", user_id=USER).text
+    assert "location: Utrecht\n" in block
+    assert "Globex" not in block
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        (
+            "I drink oat milk.",
+            "Do you still drink oat milk?",
+            "Yes, still oat milk.",
+        ),
+        (
+            "Bebo leche de avena.",
+            "¿Sigues con la leche de avena?",
+            "Sí, sigo con la leche de avena.",
+        ),
+    ],
+)
+def test_an_answer_that_it_goes_on_confirms_it(
+    memory: Memory, told: str, question: str, answer: str
+) -> None:
+    say(memory, FIRST, told)
+    say(memory, SECOND, f"> {question}", answer)
+    found = find(memory, told, told)
+    assert found.current
+    assert found.confirmed_at.startswith("2026-09-10")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "word"),
+    [
+        ("I moved to Utrecht.", "I live in Rotterdam.", "moved"),
+        ("I prefer tea to coffee.", "Now I prefer coffee to tea.", "tea to"),
+        ("I work at Globex.", "I quit Globex last week.", "at Globex"),
+        ("Me mudé a Valencia.", "Ahora vivo en Cádiz.", "Valencia"),
+    ],
+)
+def test_another_value_confirms_nothing(
+    memory: Memory, first: str, second: str, word: str
+) -> None:
+    say(memory, FIRST, first)
+    say(memory, SECOND, second)
+    assert find(memory, word, first).confirmed_at.startswith("2026-06-10")
