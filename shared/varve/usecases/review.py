@@ -26,6 +26,7 @@ from varve.domain.search.supersession import (
 )
 from varve.domain.statements.folding import names_value
 from varve.domain.statements.forgetting import ForgottenValue
+from varve.domain.statements.matter import find_doubt
 from varve.domain.statements.standing import Standings
 from varve.domain.statements.told_values import ToldValues
 from varve.domain.triple import Triple
@@ -218,7 +219,7 @@ class _Doubts:
     def _find_contradiction(
         self, standings: Standings, row: int, record: RecordRow
     ) -> Contradiction | None:
-        later = standings.find_doubt(row)
+        later = find_doubt(standings, row)
         if later is not None:
             columns = standings.columns
             return Contradiction(

@@ -1,10 +1,50 @@
-"""Whether two statements tell of one matter, so that both can hardly hold."""
+"""Which later statement contradicts one that holds: both tell of one matter."""
 
+from varve.domain.statements.asked import goes_on
 from varve.domain.statements.cues import Cues
+from varve.domain.statements.pairs import NEAREST
 from varve.domain.statements.particulars import count_shared
+from varve.domain.statements.standing import Standings
 
+DOUBTFUL = -1.0
+"""The least score of a pair that a person should look at."""
 LEAST_LIKENESS = 0.5
 """Two statements of one matter have more than this share of their topics in common."""
+
+
+def find_doubt(standings: Standings, row: int) -> int | None:
+    """Return the later statement that most likely contradicts a row; None: none may."""
+    store = standings.store
+    best: tuple[float, int] | None = None
+    confirming = standings.find_confirming(row)
+    later = store.find_later([row], standings.admitted)[row]
+    for other in later.nearest:
+        if other in confirming or standings.is_said_again(row, other):
+            continue
+        score = store.score(row, other)
+        if score + NEAREST >= DOUBTFUL:
+            score += NEAREST * store.is_nearest(row, other)
+        if score < (best[0] if best else DOUBTFUL):
+            continue
+        if _is_one_matter(standings, row, other):
+            best = (score, other)
+    return best[1] if best else None
+
+
+def _is_one_matter(standings: Standings, row: int, other: int) -> bool:
+    """Return whether two rows tell of one matter, by their triples, else their words."""
+    earlier = standings.store.read(row)
+    later = standings.store.read(other)
+    if goes_on(earlier, later):
+        return False
+    has_same_slot = standings.told.have_same_slot(
+        standings.list_messages(row),
+        standings.list_messages(other),
+        tells_change=later.cues.tells_change,
+    )
+    if has_same_slot is not None:
+        return has_same_slot
+    return have_same_matter(earlier.cues, later.cues)
 
 
 def have_same_matter(earlier: Cues, later: Cues) -> bool:

@@ -30,7 +30,6 @@ from varve.domain.statements.confirming import (
 )
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.links import Relation
-from varve.domain.statements.matter import have_same_matter
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
@@ -42,8 +41,6 @@ SUPERSEDED_IF_ASKED = 0.5
 """The same of a score that a question about both gives (`asked.score_asked`)."""
 CLEAR = 1.0
 """The same of a score that marks an attribute of the profile, which each block shows."""
-DOUBTFUL = -1.0
-"""The same for one that a person should look at: it holds, and may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,17 +162,17 @@ class Standings:
         confirming = [
             other
             for other in {*later.repeats, *later.nearest}
-            if self._is_said_again(row, other)
+            if self.is_said_again(row, other)
         ]
-        confirming += self._find_confirming(row)
+        confirming += self.find_confirming(row)
         times = [self.store.read(other).time for other in (row, *confirming)]
         return max(times)
 
-    def _find_confirming(self, row: int) -> list[int]:
+    def find_confirming(self, row: int) -> list[int]:
         """Return the rows that confirm a row as a model judged."""
         return self.store.find_linked(row, Relation.CONFIRMS, self.admitted)
 
-    def _is_said_again(self, row: int, other: int) -> bool:
+    def is_said_again(self, row: int, other: int) -> bool:
         """Return whether a later row says the same, in its words or by its values."""
         if self._has_same_words(row, other):
             return True
@@ -184,7 +181,7 @@ class Standings:
         if confirms_in_words(earlier.text, later.text):
             return True
         return may_tell_the_same(earlier.cues, later.cues) and self.told.agree(
-            self._list_messages(row), self._list_messages(other)
+            self.list_messages(row), self.list_messages(other)
         )
 
     def _has_same_words(self, row: int, other: int) -> bool:
@@ -196,7 +193,8 @@ class Standings:
             tell_difference(earlier.text, later.text, same_day=False) is None
         )
 
-    def _list_messages(self, row: int) -> list[Message]:
+    def list_messages(self, row: int) -> list[Message]:
+        """Return the messages that a row is made of."""
         conversation = self.columns.conversations.name(row)
         return [(conversation, id_) for id_ in self.columns.sources[row]]
 
@@ -218,7 +216,7 @@ class Standings:
     def _choose(self, row: int, later: Sequence[int]) -> Successor | None:
         """Return the likeliest successor; None: none is likely enough."""
         best: Successor | None = None
-        confirming = self._find_confirming(row)
+        confirming = self.find_confirming(row)
         for other in later:
             score = self._score(row, other)
             if other in confirming or score <= (
@@ -226,43 +224,9 @@ class Standings:
             ):
                 continue
             # Last, for it may read the triples.
-            if not self._is_said_again(row, other):
+            if not self.is_said_again(row, other):
                 best = Successor(other, score)
         return best
-
-    def find_doubt(self, row: int) -> int | None:
-        """Return the later statement that most likely contradicts a row; None: none may.
-
-        Both tell of one matter.
-        """
-        best: tuple[float, int] | None = None
-        confirming = self._find_confirming(row)
-        for other in self.store.find_later([row], self.admitted)[row].nearest:
-            if other in confirming or self._is_said_again(row, other):
-                continue
-            score = self.store.score(row, other)
-            if score + NEAREST >= DOUBTFUL:
-                score += NEAREST * self.store.is_nearest(row, other)
-            if score < (best[0] if best else DOUBTFUL):
-                continue
-            if self._has_same_matter(row, other):
-                best = (score, other)
-        return best[1] if best else None
-
-    def _has_same_matter(self, row: int, other: int) -> bool:
-        """Return whether two rows tell of one matter, by their triples, else their words."""
-        earlier = self.store.read(row)
-        later = self.store.read(other)
-        if goes_on(earlier, later):
-            return False
-        has_same_slot = self.told.have_same_slot(
-            self._list_messages(row),
-            self._list_messages(other),
-            tells_change=later.cues.tells_change,
-        )
-        if has_same_slot is not None:
-            return has_same_slot
-        return have_same_matter(earlier.cues, later.cues)
 
     def _score(self, row: int, other: int) -> float:
         """Return the pair's score if it reaches the pair's threshold, else -inf."""
@@ -399,6 +363,6 @@ class Standings:
         """Return whether a successor states again the value in a part's words."""
         return self.told.tell_again(
             words,
-            self._list_messages(statement),
-            self._list_messages(successor),
+            self.list_messages(statement),
+            self.list_messages(successor),
         )
