@@ -6,7 +6,13 @@ and reordered deliveries give the same profile. Every statement is kept as histo
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import (
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -59,7 +65,9 @@ class ProfileEntry:
     `event_time` is when the value began (or ceased) to hold, `created_at` when the system
     learnt it. With `ends` the statement ends its value or, if that is empty, all values.
     `replaces` is the value of a list that this one replaces. `subject` is the user's name
-    in the conversation. A value set by hand has no conversation.
+    in the conversation. A value set by hand has no conversation. An `unread` value is the
+    words of a correction; it counts as long as no statement was read from them. An end that
+    came with them is `unread` too.
     """
 
     user_id: str
@@ -72,6 +80,7 @@ class ProfileEntry:
     subject: str = ""
     ends: bool = False
     replaces: str = ""
+    unread: bool = False
 
     @cached_property
     def id(self) -> str:
@@ -88,6 +97,7 @@ class ProfileEntry:
             iso(self.event_time),
             self.conversation_id or "",
             *sorted(self.message_ids),
+            *(["unread"] if self.unread else []),
         )
         return "profile-" + digest(*said, *place, length=24)
 
@@ -208,13 +218,39 @@ def select_current_entries(
     A value that was stated several times has the statement since which it has held.
     """
     held: dict[str, dict[str, ProfileEntry]] = {}
-    for entry in sort_entries(merge_entries(entries).values()):
+    known = merge_entries(entries).values()
+    for entry in sort_entries(_drop_read(known)):
         if entry.event_time <= now:
             _apply(held.setdefault(entry.key, {}), entry)
     current: list[ProfileEntry] = []
     for key in (*KNOWN_KEYS, *sorted(held.keys() - set(KNOWN_KEYS))):
         current += held.get(key, {}).values()
     return current
+
+
+_Place = tuple[str, str | None, str]
+"""A key, and the conversation and message that tell of it."""
+
+
+def _list_places(entry: ProfileEntry) -> list[_Place]:
+    return [
+        (entry.key, entry.conversation_id, message)
+        for message in entry.message_ids
+    ]
+
+
+def _drop_read(
+    entries: Collection[ProfileEntry],
+) -> Iterator[ProfileEntry]:
+    """Yield the entries without the words of corrections that were read."""
+    read: set[_Place] = set()
+    for entry in entries:
+        if not entry.unread:
+            read.update(_list_places(entry))
+    for entry in entries:
+        is_read = not read.isdisjoint(_list_places(entry))
+        if entry.ends or not (entry.unread and is_read):
+            yield entry
 
 
 def sort_for_block(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
@@ -259,7 +295,7 @@ def _end_values(
 
 def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:
     """Return the statement as JSON values; the inverse of `entry_from_json`."""
-    return {
+    values: dict[str, Any] = {
         "userId": entry.user_id,
         "key": entry.key,
         "value": entry.value,
@@ -271,6 +307,9 @@ def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:
         "ends": entry.ends,
         "replaces": entry.replaces,
     }
+    if entry.unread:
+        values["unread"] = True
+    return values
 
 
 def entry_from_json(value: Mapping[str, Any]) -> ProfileEntry:
@@ -289,6 +328,7 @@ def entry_from_json(value: Mapping[str, Any]) -> ProfileEntry:
         "subject": value["subject"],
         "ends": value["ends"],
         "replaces": value["replaces"],
+        "unread": value.get("unread", False),
     }
     entry = _ENTRY.validate_python(fields)
     # The id takes all texts: it raises ValueError for a lone surrogate, which no file takes.

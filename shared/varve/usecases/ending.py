@@ -1,6 +1,6 @@
 """End the triples and attributes that rest on words which hold no longer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -8,18 +8,17 @@ from varve.domain.mention import in_words
 from varve.domain.names import normalized
 from varve.domain.profile import (
     DEFAULT_USER,
+    MAX_VALUE_CHARACTERS,
     ProfileEntry,
     select_current_entries,
 )
 from varve.domain.record import Record
+from varve.domain.statements.cues import read_cues
+from varve.domain.statements.pairs import leaves
 from varve.domain.triple import Op, Triple, TripleOperation
 from varve.messages.write import WriteProfile, send_profile
 from varve.usecases.session import Session
 from varve.usecases.triples import send_operations
-
-
-def _take_all(_words: str) -> bool:
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,8 @@ class Ending:
 
     The values hold until `at`, as memory learns at `learnt_at`. `takes` tells of the words
     of a triple or an attribute whether the text is about them. Erasing the messages opens
-    the values again.
+    the values again. With `keeps_words` the text stands in the place of an attribute's
+    value as long as nothing is read from it.
     """
 
     record: Record
@@ -37,13 +37,24 @@ class Ending:
     learnt_at: datetime
     conversation_id: str
     message_ids: tuple[str, ...]
-    takes: Callable[[str], bool] = _take_all
+    takes: Callable[[str], bool]
+    keeps_words: bool = False
 
     def replaces(self, value: str) -> bool:
         """Return whether the record states a value that the text does not."""
         wanted = normalized(value)
         is_stated = wanted in normalized(self.record.content)
         return is_stated and wanted not in normalized(self.text)
+
+
+def take_told_parts(record: Record, text: str) -> Callable[[str], bool]:
+    """Return whether a text is about words drawn from a record, as `Ending.takes`."""
+    told = read_cues(text)
+
+    def takes(words: str) -> bool:
+        return not leaves(read_cues(words), record.words, told)
+
+    return takes
 
 
 def end_values(session: Session, ending: Ending) -> None:
@@ -87,30 +98,50 @@ def _build_end(triple: Triple, ending: Ending) -> TripleOperation:
 def _end_attributes(session: Session, ending: Ending) -> None:
     user = ending.record.user_id or DEFAULT_USER
     entries = session.profiles.entries(session.scope, user)
-    ends = []
+    changes: list[ProfileEntry] = []
     for entry in select_current_entries(entries, ending.at):
         if _is_told_by(entry, ending):
-            end = replace(
-                entry,
-                event_time=ending.at,
-                created_at=ending.learnt_at,
-                conversation_id=ending.conversation_id,
-                message_ids=ending.message_ids,
-                ends=True,
-                replaces="",
-            )
-            ends.append(end)
-    if ends:
-        message = WriteProfile(session.scope, user, tuple(ends))
+            changes += _list_changes(entry, ending, session.privacy)
+    if changes:
+        message = WriteProfile(session.scope, user, tuple(changes))
         send_profile(
             message, queue=session.queues.write, objects=session.objects
         )
 
 
+def _list_changes(
+    entry: ProfileEntry, ending: Ending, filter_text: Callable[[str], str]
+) -> Iterator[ProfileEntry]:
+    """Yield the end of an attribute, and the text in its place."""
+    end = replace(
+        entry,
+        event_time=ending.at,
+        created_at=ending.learnt_at,
+        conversation_id=ending.conversation_id,
+        message_ids=ending.message_ids,
+        ends=True,
+        replaces="",
+        unread=ending.keeps_words,
+    )
+    if ending.replaces(entry.value):
+        yield end
+    words = _shorten(filter_text(ending.text))
+    if ending.keeps_words and words:
+        yield replace(end, value=words, ends=False)
+
+
+def _shorten(text: str) -> str:
+    """Return a text as the value of an attribute: one printable line of limited length."""
+    line = " ".join(text.split())
+    printable = "".join(filter(str.isprintable, line))
+    return printable[:MAX_VALUE_CHARACTERS].strip()
+
+
 def _is_told_by(entry: ProfileEntry, ending: Ending) -> bool:
+    """Return whether an attribute rests on the record, in a part that the text is about."""
     if entry.conversation_id != ending.record.conversation_id:
         return False
     if set(entry.message_ids).isdisjoint(ending.record.source_ids):
         return False
     words = f"{entry.key.replace('_', ' ')} {entry.value}"
-    return ending.replaces(entry.value) and ending.takes(words)
+    return ending.takes(words)

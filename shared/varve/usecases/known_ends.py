@@ -111,18 +111,22 @@ def _list_superseded(links: Iterable[str]) -> Iterator[str]:
 
 
 def _select_chain(named: _Named, ids: Set[str]) -> _Named:
-    """Return what names one of the ids, directly or through other successors."""
+    """Return what names one of the ids, or is named with them, directly or through others.
+
+    A correction of what is corrected already belongs to the chain of the first one.
+    """
     chosen: dict[str, Set[str]] = {}
     while True:
         more = {
             later: earlier
             for later, earlier in named.items()
-            if later not in chosen and not ids.isdisjoint(earlier)
+            if later not in chosen
+            and (later in ids or not ids.isdisjoint(earlier))
         }
         if not more:
             return chosen
         chosen |= more
-        ids = more.keys()
+        ids = {*ids, *more, *chain.from_iterable(more.values())}
 
 
 def _find_open(

@@ -36,7 +36,7 @@ from varve.domain.statements.links import (
     parse_links,
 )
 from varve.domain.statements.paired import is_person
-from varve.domain.statements.pairs import Statement, leaves
+from varve.domain.statements.pairs import Statement
 from varve.domain.statements.standing import Standings
 from varve.domain.statements.telling import name_corrected
 from varve.domain.text import estimated_tokens
@@ -46,7 +46,7 @@ from varve.ports.models import LLM
 from varve.prompts import compare as prompt
 from varve.prompts.compare import CompareReply, ReplyJudgement
 from varve.usecases.checkpoints import once
-from varve.usecases.ending import Ending, end_values
+from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.find import Stock
 from varve.usecases.learning import send_facts_and_turns
 from varve.usecases.session import Session
@@ -106,11 +106,6 @@ def _build_ending(earlier: Record, turn: Record) -> Ending:
     The ends go when either turn is erased: they cite both.
     """
 
-    def takes(words: str) -> bool:
-        return not leaves(
-            read_cues(words), earlier.words, read_cues(turn.words)
-        )
-
     return Ending(
         earlier,
         turn.words,
@@ -118,7 +113,7 @@ def _build_ending(earlier: Record, turn: Record) -> Ending:
         learnt_at=turn.created_at,
         conversation_id=turn.conversation_id or "",
         message_ids=(*turn.source_ids, name_corrected(earlier.id)),
-        takes=takes,
+        takes=take_told_parts(earlier, turn.words),
     )
 
 

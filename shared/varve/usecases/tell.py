@@ -1,20 +1,22 @@
 """Tell memory one statement, or correct one that it has."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
 from varve.domain.identity import reference
-from varve.domain.record import Record, turn_id
+from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.statements.telling import (
+    CORRECTION,
     build_correction,
     build_remembered,
     find_turn_id,
+    list_corrected,
 )
 from varve.ports.meter import doing
-from varve.usecases.ending import Ending, end_values
+from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
 from varve.usecases.session import Session
@@ -45,10 +47,12 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     """Accept what holds instead of a fact or turn; history keeps both.
 
     The triples and attributes drawn from the corrected words end, unless the correction
-    states their value again. Raises Rejected: there is no such fact or turn; Retryable.
+    states their value again. Of a statement that is corrected already, the last correction
+    is corrected. Raises Rejected: there is no such fact or turn; Retryable.
     """
     reader = session.records.at(session.scope)
     _, record = find_record(reader, session.scope, record_id)
+    record = _choose_corrected(session, record, text)
     correction = _build_correction(session, record, text)
     outcome = ingest(session, [correction])
     end_values(session, _build_ending(session, record, correction))
@@ -67,6 +71,54 @@ def correct_messages(
     return len(turns)
 
 
+def _choose_corrected(session: Session, record: Record, text: str) -> Record:
+    """Return what a correction of a record corrects: the last of its corrections, else it.
+
+    What one of the corrections corrected in the same words, it corrects again: the same
+    correction may come any number of times.
+    """
+    reader = session.records.at(session.scope)
+    known = reader.in_conversations(session.scope, Grain.WORKING, CORRECTION)
+    named = {record.id: record, find_turn_id(record): record}
+    last = record
+    while True:
+        naming = _find_naming(known, named)
+        if not naming:
+            return last
+        for turn, corrected in naming:
+            if turn.words == text.strip():
+                return corrected
+            named |= _list_ids(turn, known)
+            last = turn
+
+
+def _find_naming(
+    records: Iterable[Record], named: Mapping[str, Record]
+) -> list[tuple[Record, Record]]:
+    """Return the turns outside `named` that correct one of it, with what they correct.
+
+    `named` has records by the ids that may name them.
+    """
+    found: list[tuple[Record, Record]] = []
+    for one in records:
+        if one.memory_type is not MemoryType.TURN or one.id in named:
+            continue
+        ids = [id_ for id_ in list_corrected(one.source_ids) if id_ in named]
+        if ids:
+            found.append((one, named[ids[0]]))
+    return found
+
+
+def _list_ids(turn: Record, records: Iterable[Record]) -> dict[str, Record]:
+    """Return a turn, by its id and those of the facts drawn from it."""
+    of_turn = [
+        one.id
+        for one in records
+        if one.conversation_id == turn.conversation_id
+    ]
+    return dict.fromkeys((turn.id, *of_turn), turn)
+
+
 def _build_correction(
     session: Session, record: Record, text: str
 ) -> Conversation:
@@ -81,11 +133,14 @@ def _build_ending(
     session: Session, record: Record, correction: Conversation
 ) -> Ending:
     """Return what ends a record's values; erasing the correction opens them again."""
+    text = correction.messages[0].text
     return Ending(
         record,
-        correction.messages[0].text,
+        text,
         at=session.now,
         learnt_at=session.now,
         conversation_id=correction.conversation_id,
         message_ids=tuple(str(message.id) for message in correction.messages),
+        takes=take_told_parts(record, text),
+        keeps_words=True,
     )

@@ -1,6 +1,7 @@
 """Extraction without a model: statements of a closed set of shapes, in each language with rules.
 
-The rules read the user's own words in the first person: name, home and work, likes and preferences,
+The rules read the user's own words in the first person, and in what `remember` and `correct` were
+given also in the third, by the user's own name: name, home and work, likes and preferences,
 languages, diet, family, pets and birthdays, appointments, and numbers with a label. They also read
 corrections of the message before and requests to remember or to forget. They pass over questions,
 conditions, hearsay, quotations, code, logs and other wordings: memory keeps the turn itself, and no
@@ -24,6 +25,7 @@ from varve.domain.rules.corrections import read_correction
 from varve.domain.rules.reader import Reader, StatedClause
 from varve.domain.rules.references import read_reference
 from varve.domain.rules.sentences import Sentence, sentences
+from varve.domain.statements.telling import CORRECTION, REMEMBERED
 from varve.domain.triple import TripleOperation
 
 
@@ -38,6 +40,8 @@ def _load_readers() -> tuple[Reader, ...]:
 
 
 LANGUAGE_READERS = _load_readers()
+_TOLD = (REMEMBERED, CORRECTION)
+"""The beginnings of the ids of conversations whose words `remember` and `correct` were given."""
 CLEAR_WORDS = 3
 """A sentence with so many common words of one language and none of another is not in that."""
 
@@ -88,11 +92,14 @@ def _read(
     """Return the utterance's statements, up to the sentence in which fiction begins."""
     who = utterance.speaker
     said = _local_day(utterance.said_at, batch)
+    by_name = batch.conversation_id.startswith(_TOLD)
     stated: list[StatedClause] = []
     for sentence in sentences(utterance.text):
         if _begins_fiction(sentence):
             break
-        stated += _read_sentence(sentence, who, said, stated or before)
+        stated += _read_sentence(
+            sentence, who, said, stated or before, by_name=by_name
+        )
     return stated
 
 
@@ -102,15 +109,24 @@ def _begins_fiction(sentence: Sentence) -> bool:
 
 
 def _read_sentence(
-    sentence: Sentence, who: str, said: date, earlier: list[StatedClause]
+    sentence: Sentence,
+    who: str,
+    said: date,
+    earlier: list[StatedClause],
+    *,
+    by_name: bool,
 ) -> list[StatedClause]:
-    """Return what the sentence states in the first language that reads it, the likeliest first."""
+    """Return what the sentence states in the first language that reads it, the likeliest first.
+
+    `by_name`: speakers may tell of themselves by name.
+    """
     for reader in _likely_readers(sentence):
-        found = read_correction(reader, sentence, who, earlier)
+        own = reader.tell_own(sentence, who) if by_name else sentence
+        found = read_correction(reader, own, who, earlier)
         if not found:
-            found = read_reference(reader, sentence, who, said, earlier)
+            found = read_reference(reader, own, who, said, earlier)
         if not found:
-            found = reader.read(sentence, who, said)
+            found = reader.read(own, who, said)
         if found:
             return found
     return []

@@ -10,6 +10,7 @@ from varve.domain.rules.english_words import (
     SLOTS,
     WORDS,
 )
+from varve.domain.rules.own_name import english_first_person
 from varve.domain.rules.persons import DANGLING_EN, english_third_person
 from varve.domain.rules.rule import LanguageRules, compile_rows
 from varve.domain.rules.sentences import QUOTED
@@ -118,6 +119,7 @@ RULES = LanguageRules(
     forgettable=_FORGETTABLE,
     dangling=DANGLING_EN,
     third_person=english_third_person,
+    first_person=english_first_person,
     asked='{who} asked to remember: "{body}."',
     corrected="{fact} (corrected: not {wrong}).",
     and_="{} and ",

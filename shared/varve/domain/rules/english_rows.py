@@ -155,8 +155,10 @@ ROWS = (
     Row(rf"{I_AM} {EVER}learning {{language}}",
         "{who} is learning {language}", sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet
-    Row(rf"(?:{I_AM} (?:not|no longer) allergic to {{item}}(?: any more| anymore| any longer| after all))",
-        "{who} is no longer allergic to {item}", ends("allergic_to", "{item}"), 0.9, 0.9),
+    Row(rf"{I_AM} (?:not|no longer) allergic to (?:{{item}}(?: any more| anymore| any longer| after all)"
+        r"|{things})",
+        "{who} is no longer allergic to {item}{things}",
+        (ends("allergic_to", "{item}"), ends("allergic_to", "{things}")), 0.9, 0.9),
     Row(rf"{I_AM} (?:very |really |severely |extremely |deathly |highly |mildly |also |quite )*allergic"
         rf" to {{things}}",
         "{who} is allergic to {things}", sets("allergic_to", "{things}"), 0.9, 0.95),

@@ -71,6 +71,11 @@ class Reader:
         mentioned = self.find_mentions(text, who, said)
         return _drop_repeated([*stated, *mentioned])
 
+    def tell_own(self, sentence: Sentence, who: str) -> Sentence:
+        """Return the sentence with the first person where it tells of its speaker by name."""
+        text = self.language.first_person(sentence.text, who)
+        return replace(sentence, text=text)
+
     def familiarity(self, sentence: Sentence) -> int:
         """Return how many of the sentence's words are among the language's commonest."""
         common = self.language.common.findall(sentence.text)

@@ -75,6 +75,7 @@ class LanguageRules:
     forgettable: Mapping[str, str]
     dangling: re.Pattern[str]
     third_person: Callable[[str, str], str | None]
+    first_person: Callable[[str, str], str]
     asked: str
     corrected: str
     own_thing: str

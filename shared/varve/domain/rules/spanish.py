@@ -3,6 +3,7 @@
 import re
 
 from varve.domain.rules import spanish_changes, spanish_rows
+from varve.domain.rules.own_name import spanish_first_person
 from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
 from varve.domain.rules.rule import LanguageRules, compile_rows
 from varve.domain.rules.sentences import QUOTED
@@ -108,6 +109,7 @@ RULES = LanguageRules(
     },
     dangling=DANGLING_ES,
     third_person=spanish_third_person,
+    first_person=spanish_first_person,
     asked="{who} pidió recordar: «{body}».",
     corrected="{fact} (corregido: no {wrong}).",
     and_="{} y ",

@@ -84,7 +84,7 @@ def drop_corrected(ranked: Sequence[Ranked]) -> list[Ranked]:
 
     A statement that is only likely to be superseded stays, behind its successor.
     """
-    ids = {item.id for item in ranked}
+    ids = {id_ for item in ranked for id_ in (item.id, *item.also_in)}
     return [item for item in ranked if not _is_replaced(item, ids)]
 
 

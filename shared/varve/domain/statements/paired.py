@@ -218,11 +218,15 @@ class StoreStatements:
         return int(candidates[cosines.argmax()])
 
     def find_corrections(self, admitted: Bools | None) -> dict[int, int]:
-        """Return the last admitted correction of each corrected statement, by row."""
+        """Return the admitted correction of each corrected statement, by row.
+
+        The correction of a statement that is corrected already corrects the last one of
+        its chain, so that one statement is left.
+        """
         found: dict[int, int] = {}
         for corrected, row in self._corrections:
             if admitted is None or admitted[row]:
-                found[corrected] = row
+                found[_find_end(found, corrected)] = row
         return found
 
     @cached_property
@@ -364,6 +368,13 @@ class StoreStatements:
         return {
             code for code in spoken if code >= 0 and is_person(names[code])
         }
+
+
+def _find_end(corrections: Mapping[int, int], row: int) -> int:
+    """Return the last correction of a row, or the row. Corrections are later in time."""
+    while row in corrections:
+        row = corrections[row]
+    return row
 
 
 def _have_same(codes: Codes, row: int, other: int) -> bool:

@@ -329,7 +329,7 @@ class Standings:
             successor = self.find_successors([row]).get(row)
             if successor is None or successor.score < CLEAR:
                 continue
-            if not self._is_told_again(parts[key][1], row, successor.row):
+            if self._concerns_part(parts[key][1], row, successor.row):
                 found.add(key)
         return frozenset(found)
 
