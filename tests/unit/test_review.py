@@ -203,6 +203,66 @@ def read_summaries(memory: Memory, **where: Any) -> list[str]:
     return [one.content for one in found.results]
 
 
+REQUESTS = [
+    ("I live in Utrecht.", "Please forget where I live."),
+    ("I work at Globex.", "Could you forget where I work?"),
+    ("I live in Utrecht.", "Hey, forget my home, please."),
+    ("I am allergic to peanuts.", "Forget what I'm allergic to."),
+    ("I live in Utrecht and I work at Globex.", "Forget my home and my job."),
+    ("Vivo en Madrid.", "Olvida dónde vivo, por favor."),
+    ("Trabajo en Endesa.", "¿Puedes olvidar dónde trabajo?"),
+    ("Vivo en Madrid.", "Quiero que olvides dónde vivo."),
+    ("Soy alérgico a los cacahuetes.", "Olvídate de mis alergias."),
+]
+
+
+@pytest.mark.parametrize(("told", "request_"), REQUESTS)
+def test_12_a_request_to_forget_by_what_it_is_about_hides_it_at_once(
+    memory: Memory, told: str, request_: str
+) -> None:
+    memory.ingest(talk(1, told))
+    memory.summarize()
+    memory.ingest(talk(40, request_))
+    assert not memory.graph.query_graph(
+        "select target_id from facts where invalid_at is null"
+    )
+    assert not memory.profile(user_id="u-1")["attributes"]
+    for result in search(memory, told, include_superseded=True):
+        assert result.content == f"u-1: {request_}"
+    found = memory.review(days=0)
+    assert found.proposals
+    assert not found.statements
+
+
+REMINDERS = [
+    ("I have a dog called Rex.", "Don't forget my dog's birthday is near."),
+    ("I live in Utrecht.", "Don't forget where I live."),
+    ("I live in Utrecht.", "Never forget where I live!"),
+    ("I live in Utrecht.", "I always forget where I live."),
+    ("I live in Utrecht.", "Forget where I parked."),
+    ("Vivo en Madrid.", "No olvides dónde vivo."),
+    ("Vivo en Madrid.", "Se me olvida dónde vivo."),
+    ("Tengo un perro que se llama Rex.", "No te olvides de mi perro."),
+]
+
+
+@pytest.mark.parametrize(("told", "reminder"), REMINDERS)
+def test_a_reminder_neither_forgets_nor_supersedes(
+    memory: Memory, told: str, reminder: str
+) -> None:
+    memory.ingest([talk(1, told), talk(40, reminder)])
+    assert memory.graph.query_graph(
+        "select target_id from facts where invalid_at is null"
+    )
+    assert search(memory, told)[0].event_time < "2026-04"
+    for question in (told, "What is my dog called?", "¿Dónde vivo?"):
+        found = search(memory, question, include_superseded=True)
+        assert all(one.current for one in found)
+    review = memory.review(days=0)
+    assert not review.proposals
+    assert not review.statements
+
+
 def test_a_forgotten_value_leaves_summaries_at_once(memory: Memory) -> None:
     memory.ingest(
         talk(1, f"My phone number is {PHONE}.", "The kiln needs a new valve.")

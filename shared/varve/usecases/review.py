@@ -74,10 +74,12 @@ def review(
     if not 1 <= most <= MAX_MOST:
         raise Rejected("most", f"must be from 1 to {MAX_MOST}")
     triples = session.graph.triples(session.scope)
-    _propose_erasures(session, triples)
+    reader = session.records.at(session.scope)
+    forgotten = read_forgotten(session.scope, reader, triples)
+    _propose_erasures(session, forgotten)
     before = microseconds(session.now - timedelta(days=days))
     windows = _Windows(session, user_id)
-    doubts = _Doubts(session, triples, user_id)
+    doubts = _Doubts(session, triples, forgotten, user_id)
     found = _find_oldest(doubts, windows.read(), before, most + 1)
     waiting = [one.to_dict() for one in list_forget_proposals(session)]
     return Review(
@@ -158,9 +160,11 @@ class _Doubts:
         self,
         session: Session,
         triples: Sequence[Triple],
+        forgotten: Sequence[ForgottenValue],
         user_id: str | None,
     ) -> None:
         self._session = session
+        self._forgotten = forgotten
         self._told = ToldValues(lambda: triples)
         self._ended = find_ended(triples, session.now)
         self._current = [one for one in triples if one.holds(session.now)]
@@ -206,11 +210,16 @@ class _Doubts:
     def _has_ended(
         self, standings: Standings, row: int, record: RecordRow
     ) -> bool:
-        """Return whether a row is superseded for certain.
+        """Return whether a row is superseded for certain, or its user asked to forget it.
 
         A correction or a model's link names it, or the graph agrees with a likely
         successor.
         """
+        said = record.messages, record.user, moment(record.time)
+        if any(
+            one.is_stated_in(record.content, *said) for one in self._forgotten
+        ):
+            return True
         successor = standings.find_successors([row]).get(row)
         if successor is None:
             return False
@@ -261,10 +270,10 @@ class _Doubts:
         return day_of(moment(time), self._session.zone)
 
 
-def _propose_erasures(session: Session, triples: Sequence[Triple]) -> None:
+def _propose_erasures(
+    session: Session, values: Sequence[ForgottenValue]
+) -> None:
     """Leave a proposal for each request to forget whose words memory still has."""
-    reader = session.records.at(session.scope)
-    values = read_forgotten(session.scope, reader, triples)
     if not values:
         return
     named: list[list[Proposal]] = [[] for _ in values]

@@ -155,7 +155,8 @@ class Changes:
       words of the present tense.
     - `echoing`: it acknowledges what the other one said.
     - `confirming`: it tells that a state goes on.
-    - `forgetting`: it asks to forget something.
+    - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
+      tells that something was forgotten.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
     - `asks_before`: in such a question the change follows that ended what is asked for.
 
@@ -181,6 +182,7 @@ class Changes:
     echoing: Words = ()
     confirming: Words = ()
     forgetting: Words = ()
+    reminding: Words = ()
     asks_past: Words = ()
     asks_before: Words = ()
     asks_help: Words = ()

@@ -29,11 +29,38 @@ _TOPICS = {
     "phone number": "phone", "number": "phone", "birthday": "birthday", "age": "age", "name": "name",
     "job": "works_at", "employer": "works_at", "time zone": "time_zone", "job title": "works_as",
 }  # fmt: skip
-_MY_TOPICS = {f"my {topic}": predicate for topic, predicate in _TOPICS.items()}
-_MY_HOME_TOPICS = {
-    f"my home {topic}": predicate for topic, predicate in _TOPICS.items()
-}
-_FORGETTABLE = _MY_TOPICS | _MY_HOME_TOPICS
+_OF_OWN = {
+    "allergies": "allergic_to", "allergy": "allergic_to", "diet": "diet", "location": "lives_in",
+    "home": "lives_in", "city": "lives_in", "workplace": "works_at", "company": "works_at",
+    "boss": "reports_to", "manager": "reports_to", "hometown": "hometown", "wife": "married_to",
+    "husband": "married_to", "partner": "has_partner",
+}  # fmt: skip
+_TOLD_OF = {
+    "where i live": "lives_in", "where i'm living": "lives_in", "where i am living": "lives_in",
+    "where i work": "works_at", "who i work for": "works_at", "where i study": "studies_at",
+    "what i do": "works_as", "what i do for a living": "works_as", "where i'm from": "hometown",
+    "where i am from": "hometown", "where i was born": "born_in", "when i was born": "birthday",
+    "how old i am": "age", "what i'm allergic to": "allergic_to", "what i am allergic to": "allergic_to",
+    "who i'm married to": "married_to", "who i am married to": "married_to",
+}  # fmt: skip
+
+
+def _list_forgettable() -> dict[str, str]:
+    """Return the predicates whose values are forgotten, by the words that ask for it."""
+    found = dict(_TOLD_OF)
+    for topic, predicate in (_TOPICS | _OF_OWN).items():
+        for words in (
+            f"my {topic}",
+            f"what my {topic} is",
+            f"my {topic}'s name",
+        ):
+            found[words] = predicate
+        found[f"who my {topic} is"] = predicate
+        found[f"when my {topic} is"] = predicate
+    return found | {
+        f"my home {topic}": told for topic, told in _TOPICS.items()
+    }
+
 
 RULES = LanguageRules(
     code="en",
@@ -89,12 +116,12 @@ RULES = LanguageRules(
         r"|me\b).{8,300})$", re.IGNORECASE,
     ),
     forget=re.compile(
-        r"(?:(?:please|pls|also|and|ok|can you|could you|you can|you should|just|i want you to|i'd like you"
-        r" to) )*"
-        r"(?:(?:forget|do(?:n't| not) remember|stop remembering)(?: everything)?|(?:delete|erase"
-        r"|remove)(?=.* from (?:your |the )?memory))"
+        r"(?:(?:please|pls|also|and|ok|can you|could you|would you|you can|you should|just|i want you to"
+        r"|i'd like you to|i would like you to|i need you to),? )*"
+        r"(?:(?:forget|(?:i )?do(?:n't| not) (?:want you to )?remember|stop remembering)(?: everything)?"
+        r"|(?:delete|erase|remove)(?=.* from (?:your |the )?memory))"
         r"(?: (?:that|about|what i (?:said|told you) about|what you know about|you know about|i told you"
-        r" about|the fact that))*"
+        r" about|the fact that|,? ?please,?))*"
         r"\b[ ,]*(?P<body>.*?)(?: from (?:your |the )?memory)?(?:,? please)?$", re.IGNORECASE,
     ),
     correction=re.compile(
@@ -116,7 +143,9 @@ RULES = LanguageRules(
         r"|ex)\b|"
         r"\bnot my\b", re.IGNORECASE,
     ),
-    forgettable=_FORGETTABLE,
+    forgettable=_list_forgettable(),
+    joins=re.compile(r",? (?:and) |, ", re.IGNORECASE),
+    own_topic="my {}",
     dangling=DANGLING_EN,
     third_person=english_third_person,
     first_person=english_first_person,

@@ -61,7 +61,8 @@ class Reader:
         text = sentence.text
         if text.isupper() or not self.language.hint.search(text):
             return []
-        forget = self.language.forget.match(text)
+        opened = self.language.opening.sub("", text, count=1)
+        forget = self.language.forget.match(opened)
         if forget:
             return self._read_forget_request(forget["body"], who, said)
         remember = self.language.remember.match(text)
@@ -160,10 +161,11 @@ class Reader:
         self, body: str, who: str, said: date
     ) -> list[StatedClause]:
         """Return the ending of all that the body states or names; never a fact."""
-        predicate = self.language.forgettable.get(body.lower())
-        if predicate:
-            ended = [Change(Op.DELETE, predicate, "", who)]
-        else:
+        ended = [
+            Change(Op.DELETE, predicate, "", who)
+            for predicate in self.language.find_forgettable(body)
+        ]
+        if not ended:
             ended = _end_changes(self._read_requested(body, who, said))
         if not ended:
             return []

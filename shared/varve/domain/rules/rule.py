@@ -73,6 +73,8 @@ class LanguageRules:
     since: re.Pattern[str]
     unreal: re.Pattern[str]
     forgettable: Mapping[str, str]
+    own_topic: str
+    joins: re.Pattern[str]
     dangling: re.Pattern[str]
     third_person: Callable[[str, str], str | None]
     first_person: Callable[[str, str], str]
@@ -96,6 +98,17 @@ class LanguageRules:
     def mention_rules(self) -> tuple[Rule, ...]:
         """The rules that fit anywhere."""
         return tuple(rule for rule in self.rules if rule.anywhere)
+
+    def find_forgettable(self, body: str) -> list[str]:
+        """Return the predicates that a request names; none unless it names only such."""
+        found: dict[str, None] = {}
+        for topic in self.joins.split(body.lower()):
+            own = self.own_topic.format(topic)
+            predicate = self.forgettable.get(topic, self.forgettable.get(own))
+            if predicate is None:
+                return []
+            found[predicate] = None
+        return list(found)
 
 
 def sets(

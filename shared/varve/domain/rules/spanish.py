@@ -25,6 +25,40 @@ _OWN = (
     "(?:yo|me|mi|vivo|vivimos|trabajo|tengo|soy|estoy|prefiero|odio|detesto|hablo|ya no|nací|nos|a mí|no"
     " me|dejé|he|empecé|empiezo)"
 )
+_TOPICS = {
+    "dirección": "address", "correo": "email", "email": "email", "correo electrónico": "email",
+    "teléfono": "phone", "número de teléfono": "phone", "número": "phone", "móvil": "phone",
+    "cumpleaños": "birthday", "edad": "age", "nombre": "name", "trabajo": "works_at", "empleo": "works_at",
+    "empresa": "works_at", "puesto": "works_as", "zona horaria": "time_zone", "casa": "lives_in",
+    "ciudad": "lives_in", "alergia": "allergic_to", "dieta": "diet", "jefe": "reports_to",
+    "jefa": "reports_to", "mujer": "married_to", "marido": "married_to", "pareja": "has_partner",
+}  # fmt: skip
+_TOLD_OF = {
+    "dónde vivo": "lives_in", "donde vivo": "lives_in", "dónde trabajo": "works_at",
+    "donde trabajo": "works_at", "para quién trabajo": "works_at", "en qué trabajo": "works_as",
+    "a qué me dedico": "works_as", "dónde estudio": "studies_at", "donde estudio": "studies_at",
+    "de dónde soy": "hometown", "dónde nací": "born_in", "cuándo nací": "birthday",
+    "cuántos años tengo": "age", "mis alergias": "allergic_to", "a qué soy alérgico": "allergic_to",
+    "a qué soy alérgica": "allergic_to", "con quién estoy casado": "married_to",
+    "con quién estoy casada": "married_to",
+}  # fmt: skip
+
+
+def _list_forgettable() -> dict[str, str]:
+    """Return the predicates whose values are forgotten, by the words that ask for it."""
+    found = dict(_TOLD_OF)
+    for topic, predicate in _TOPICS.items():
+        for ask in (
+            "",
+            "cuál es ",
+            "quién es ",
+            "cuándo es ",
+            "cómo se llama ",
+        ):
+            found[f"{ask}mi {topic}"] = predicate
+    return found
+
+
 RULES = LanguageRules(
     code="es",
     rules=compile_rows((*spanish_changes.ROWS, *spanish_rows.ROWS), SLOTS),
@@ -37,7 +71,8 @@ RULES = LanguageRules(
         rf"|vuelo|volamos|viajo"
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
         r"|rompí|rompimos|dimití|volví|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
-        r"|recuerda|olvida|olvides|cuenta|anota|apunta|conste|quería decir|quise decir|no es|resido|es"
+        r"|recuerda|olvida|olvides|olvidar|olvídate|borra|elimina|cuenta|anota|apunta|conste|quería decir"
+        r"|quise decir|no es|resido|es"
         rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,
     ),
     opening=re.compile(
@@ -75,9 +110,10 @@ RULES = LanguageRules(
         r"(?P<body>(?!si |cuando |cómo ).{8,300})$", re.IGNORECASE,
     ),
     forget=re.compile(
-        r"(?:(?:por favor|y|también|puedes),? )*(?:olvida|olvídate de|olvidar|no recuerdes|(?:borra"
-        r"|elimina)(?=.* de (?:tu|la) memoria))"
-        r"(?: (?:que|lo de que|lo que (?:te )?(?:dije|conté) (?:de|sobre)|lo de))*\b[ ,]*"
+        r"(?:(?:por favor|y|también|puedes|podrías|quiero que|necesito que|te pido que|me gustaría que),? )*"
+        r"(?:olvida|(?<=que )(?:te )?olvides(?: de)?|olvídate de|olvidar|no recuerdes|(?:borra|borrar"
+        r"|elimina|eliminar)(?=.* de (?:tu|la) memoria))"
+        r"(?:,? (?:que|lo de que|lo que (?:te )?(?:dije|conté) (?:de|sobre)|lo de|por favor,?))*\b[ ,]*"
         r"(?P<body>.*?)(?: de (?:tu|la) memoria)?(?:,? por favor)?$", re.IGNORECASE,
     ),
     correction=re.compile(
@@ -97,16 +133,9 @@ RULES = LanguageRules(
         r"\b(?:por ejemplo|murió|falleció|difunt[oa]|funeral|ex|perdimos|imaginari[oa])\b|\bno (?:es"
         r" )?mi\b", re.IGNORECASE
     ),
-    forgettable={
-        f"mi {topic}": predicate
-        for topic, predicate in {
-            "dirección": "address", "correo": "email", "email": "email", "correo electrónico": "email",
-            "teléfono": "phone", "número de teléfono": "phone", "móvil": "phone", "cumpleaños": "birthday",
-            "edad": "age", "nombre": "name", "trabajo": "works_at", "empleo": "works_at",
-            "puesto": "works_as",
-            "zona horaria": "time_zone",
-        }.items()
-    },
+    forgettable=_list_forgettable(),
+    joins=re.compile(r",? (?:y|e) |, ", re.IGNORECASE),
+    own_topic="mi {}",
     dangling=DANGLING_ES,
     third_person=spanish_third_person,
     first_person=spanish_first_person,

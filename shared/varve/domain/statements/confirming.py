@@ -1,4 +1,4 @@
-"""Whether a later statement confirms an earlier one in other words: "Yes, still oat milk."."""
+"""Whether a later text confirms an earlier one in other words, or only reminds of it."""
 
 import re
 from functools import cache
@@ -87,3 +87,8 @@ def _names_more(one: Particulars, other: Particulars) -> bool:
 
 def _is_unknown(word: TellingWord, known: set[str]) -> bool:
     return word.named and word.stems.isdisjoint(known)
+
+
+def only_reminds(cues: Cues) -> bool:
+    """Return whether a text is about remembering something and tells no change."""
+    return cues.has("reminding") and not cues.tells_change

@@ -1,6 +1,7 @@
 """Which later statement contradicts one that holds: both tell of one matter."""
 
 from varve.domain.statements.asked import goes_on
+from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import Cues
 from varve.domain.statements.pairs import NEAREST
 from varve.domain.statements.particulars import count_shared
@@ -35,7 +36,7 @@ def _is_one_matter(standings: Standings, row: int, other: int) -> bool:
     """Return whether two rows tell of one matter, by their triples, else their words."""
     earlier = standings.store.read(row)
     later = standings.store.read(other)
-    if goes_on(earlier, later):
+    if goes_on(earlier, later) or only_reminds(later.cues):
         return False
     has_same_slot = standings.told.have_same_slot(
         standings.list_messages(row),

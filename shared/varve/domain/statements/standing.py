@@ -27,6 +27,7 @@ from varve.domain.statements.asked import (
 from varve.domain.statements.confirming import (
     confirms_in_words,
     may_tell_the_same,
+    only_reminds,
 )
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.links import Relation
@@ -222,6 +223,8 @@ class Standings:
             if other in confirming or score <= (
                 best.score if best else -np.inf
             ):
+                continue
+            if only_reminds(self.store.read(other).cues):
                 continue
             # Last, for it may read the triples.
             if not self.is_said_again(row, other):
