@@ -237,6 +237,109 @@ def test_13_a_query_of_nothing_but_a_time_opens_its_window(
         assert {result.date for result in answer.results} == {"2026-03-04"}
 
 
+def say_spring(memory: Memory) -> None:
+    roof = ("I repaired the roof with Piet.", "I started a pottery class.")
+    memory.ingest(conversation("c-march", *roof, day="2026-03-10"))
+    tulips = "The garden is full of tulips."
+    memory.ingest(conversation("c-april", tulips, day="2026-04-10"))
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What happened in March?", ["pottery", "roof"]),
+        ("¿Qué pasó en marzo?", ["pottery", "roof"]),
+        ("What did I do last month?", ["tulips"]),
+        ("What have we talked about in April?", ["tulips"]),
+        ("news since April", ["tulips"]),
+    ],
+)
+def test_13_a_question_of_time_alone_brings_what_its_window_holds(
+    tmp_path: Path, question: str, told: list[str]
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    results = memory.search(question, user_id="u-ana").results
+    assert len(results) == len(told)
+    for result, word in zip(results, told, strict=True):
+        assert word in result.content
+    block = memory.context(question, user_id="u-ana").text
+    for word in ("pottery", "roof", "tulips"):
+        assert (word in block) is (word in told)
+
+
+def test_13_a_question_of_time_alone_brings_the_windows_summaries(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    memory.summarize()
+    found = memory.search("What happened in March?", user_id="u-ana").results
+    assert {"summary", "turn"} == {result.memory_type for result in found}
+
+
+def test_13_a_telling_word_without_a_match_in_its_window_keeps_the_hint(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    answer = memory.search("What happened to the zzzqqq last month?")
+    assert answer.results == []
+    assert answer.hint
+
+
+def browse_standings(memory: Memory) -> dict[str, bool]:
+    browsed = memory.search(max_results=20).results
+    return {result.content: result.current for result in browsed}
+
+
+@pytest.mark.parametrize("by", ["message", "graph", "correct"])
+def test_3_a_statement_stands_the_same_however_it_is_reached(
+    tmp_path: Path, by: str
+) -> None:
+    """Browsing, showing and a question about something else agree."""
+    memory = open_memory(tmp_path, datetime(2026, 6, 20, 12, tzinfo=UTC))
+    said = ("I live in Lisbon.", "I repaired the oven on Saturday.")
+    memory.ingest(conversation("c-1", *said))
+    lisbon = memory.search("Lisbon").results[0].id
+    if by == "message":
+        later = conversation("c-2", "I moved to Porto.", day="2026-05-02")
+        memory.ingest(later)
+    elif by == "graph":
+        moved = {
+            "source_id": "Ana Ruiz",
+            "label": "lives_in",
+            "target_id": "Porto",
+        }
+        with memory.graph as graph:
+            graph.update_facts([moved])
+    else:
+        memory.correct(lisbon, "Ana Ruiz lives in Porto")
+    browsed = memory.search(max_results=20).results
+    stale = [result for result in browsed if "Lisbon" in result.content]
+    assert [result.current for result in stale] == [False]
+    assert stale[0].superseded_by
+    for id_ in (stale[0].id, *stale[0].also_in):
+        assert memory.show(id_)["current"] is False
+    other = memory.search("Who repaired the oven?", include_superseded=True)
+    for result in other.results:
+        assert result.current is ("Lisbon" not in result.content)
+
+
+def test_7_a_browse_gives_each_statement_one_place_newest_first(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    for day in ("2026-03-02", "2026-03-04", "2026-03-06"):
+        said = "I'm allergic to peanuts."
+        memory.ingest(conversation(f"c-{day}", said, day=day))
+    memory.ingest(conversation("c-dog", "I have a dog.", day="2026-03-03"))
+    results = memory.search(max_results=2).results
+    assert [result.date for result in results] == ["2026-03-06", "2026-03-03"]
+    assert len(results[0].also_in) >= 3
+    assert results[0].confirmed_at == "2026-03-06T09:01:00Z"
+
+
 def test_13_a_triple_of_the_same_instant_or_the_future_can_be_deleted(
     tmp_path: Path,
 ) -> None:

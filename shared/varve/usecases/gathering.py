@@ -210,12 +210,26 @@ def _find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
 
     The successor of a statement that bears on it does too.
     """
-    found: set[str] = set()
+    found = _find_asked_by_time(response)
     for result in response.results[:MAX_BEARING]:
         is_told = result.memory_type in (MemoryType.FACT, MemoryType.TURN)
         if is_told and bears_on(prompt, result.content):
             found.add(result.superseded_by or result.id)
     return frozenset(found & {result.id for result in response.results})
+
+
+def _find_asked_by_time(response: SearchResponse) -> set[str]:
+    """Return the ids of the results in the time that a prompt of time alone asks for."""
+    asked = response.searched.understood
+    if asked is None or not asked.is_all:
+        return set()
+    found: set[str] = set()
+    for result in response.results:
+        is_late = asked.since is None or result.event_time >= asked.since
+        is_early = asked.until is None or result.event_time < asked.until
+        if is_late and is_early:
+            found.add(result.id)
+    return found
 
 
 def _select_lessons(

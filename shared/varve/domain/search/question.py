@@ -127,8 +127,23 @@ def asks_what_happened(text: str) -> bool:
 
     The text has no words of time.
     """
-    happened = _installed_patterns().happened
-    telling = [form for form in question_forms(text) if form not in STOP_WORDS]
-    others = [form for form in telling if form not in happened]
-    most = 1 if happened & set(telling) else 0
+    telling = _list_telling(text)
+    others = [form for form in telling if form not in _list_happened()]
+    most = 1 if len(others) < len(telling) else 0
     return len(others) <= most
+
+
+def asks_for_everything(text: str) -> bool:
+    """Return whether a question asks for whatever there was, of no person or thing.
+
+    The text has no words of time.
+    """
+    return _list_happened().issuperset(_list_telling(text))
+
+
+def _list_happened() -> frozenset[str]:
+    return _installed_patterns().happened
+
+
+def _list_telling(text: str) -> list[str]:
+    return [form for form in question_forms(text) if form not in STOP_WORDS]
