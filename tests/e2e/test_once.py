@@ -161,7 +161,55 @@ def test_10_the_profile_keeps_to_its_part_of_the_budget(
     block = memory.context("What can I eat?", user_id="u-ana", max_tokens=400)
     assert "allergies: peanuts" in str(block)
     assert block.tokens <= 400
-    assert len(block.head) // 4 <= 200
+    # The frame takes 45 tokens, and the lines half of the others.
+    assert len(block.head) // 4 <= 225
+
+
+def test_10_the_allergy_comes_first_in_any_budget_that_holds_its_line(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    said = (
+        "I am allergic to peanuts.",
+        "I live in Utrecht.",
+        "I prefer window seats.",
+        "I work at Globex.",
+    )
+    memory.ingest(conversation("c-1", *said))
+    line = memory.context("I'm hungry", user_id="u-ana", max_tokens=120)
+    for tokens in range(line.tokens, 200, 10):
+        block = memory.context(
+            "Where do I live and work?", user_id="u-ana", max_tokens=tokens
+        )
+        assert "allergies: peanuts" in str(block), tokens
+        assert block.tokens <= tokens
+    memory.configure("models.windowTokens", "2000")
+    narrow = memory.context(
+        "Where do I work?", user_id="u-ana", window_fraction=0.05
+    )
+    assert "allergies: peanuts" in str(narrow)
+
+
+def test_5_the_context_and_the_status_tell_the_last_confirmation(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 9, 20, tzinfo=UTC))
+    said = ("I work at Globex.", "I have a dog called Rex.")
+    memory.ingest(conversation("c-1", *said, day="2026-01-10"))
+    again = "I work at Globex."
+    memory.ingest(conversation("c-2", again, day="2026-06-10"))
+    block = memory.context("Where does Ana work?", user_id="u-ana").text
+    assert "employer: Globex (confirmed 2026-06-10)" in block
+    (employer,) = [
+        result
+        for result in memory.search("Globex", user_id="u-ana").results
+        if "Globex" in result.content
+    ]
+    assert employer.confirmed_at == "2026-06-10T09:01:00Z"
+    confirmed = memory.status()["graph"]["confirmed"]
+    assert confirmed["newest"] == "2026-06-10T09:01:00Z"
+    assert confirmed["oldest"] == "2026-01-10T09:02:00Z"
+    assert "Rex" in confirmed["statement"]
 
 
 def test_10_a_fraction_of_the_window_bounds_the_block(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import (
     DEFAULT_USER,
+    VITAL_KEYS,
     ProfileEntry,
+    find_confirmations,
     select_current_entries,
     sort_for_block,
 )
@@ -150,13 +152,17 @@ def build_context(
     prompt = _query(request.prompt)
     question = ContextQuestion(scope, request, prompt, now, zone)
     stock = question.open_stock(sources)
-    current = select_current_entries(sources.profile(), now)
+    stated = sources.profile()
+    current = select_current_entries(stated, now)
     statements = drop_superseded_attributes(sort_for_block(current), stock)
     doubtful = find_doubtful_attributes(statements, stock)
+    confirmed = find_confirmations(stated, now)
     profile = [
-        attribute_entry(statement, zone, doubtful) for statement in statements
+        attribute_entry(one, zone, doubtful, confirmed[one.id])
+        for one in statements
     ]
-    head = build_head(profile, request.budget)
+    vital = {one.id for one in statements if one.key in VITAL_KEYS}
+    head = build_head(profile, request.budget, vital)
     if not telling_stems(prompt):
         reason = "the prompt has no words to look for"
         return _profile_block(request, head, Candidates(profile), reason)

@@ -140,16 +140,22 @@ class ContextQuestion:
 
 
 def attribute_entry(
-    statement: ProfileEntry, zone: ZoneInfo, doubtful: Collection[str]
+    statement: ProfileEntry,
+    zone: ZoneInfo,
+    doubtful: Collection[str],
+    confirmed: datetime,
 ) -> Entry:
     """Return a profile entry as `location: Lisbon`, dated by when it began to hold.
 
-    `doubtful` are the ids of those that later words likely supersede.
+    `doubtful` are the ids of those that later words likely supersede; `confirmed` is when
+    it was last stated.
     """
     words = f"{statement.key.replace('_', ' ')}: {statement.value}"
     if statement.id in doubtful:
         words += DOUBTFUL_MARK
-    return Entry(statement.id, day_of(statement.event_time, zone), words)
+    day = day_of(statement.event_time, zone)
+    last = day_of(confirmed, zone)
+    return Entry(statement.id, day, words, last if last > day else "")
 
 
 def gather_candidates(
