@@ -112,7 +112,8 @@ class Questions:
 
     `asks_when` and `current` ask for a time and for the present. `opening` words, after a
     `greeting`, begin a question about the present if a word of `present` and none of `past` follows;
-    `state_opening` begins one about a `state`. `happened` are words that ask for whatever there was.
+    `state_opening` begins one about a `state`. `happened` are words that ask for whatever there was, unless one of the folded
+    words `aimed` is among them.
     `relative_times` are words of a time relative to the present. `time_marks` are words of any text
     that show a time; `{unit}` in them stands for the `time_units` of all languages. `asking` words
     begin a clause that asks.
@@ -128,6 +129,7 @@ class Questions:
     state_opening: Words = ()
     state: Words = ()
     happened: Words = ()
+    aimed: Words = ()
     relative_times: Words = ()
     time_marks: Words = ()
     time_units: Words = ()

@@ -30,6 +30,7 @@ class QuestionPatterns:
     past: re.Pattern[str]
     state: re.Pattern[str]
     happened: frozenset[str]
+    aimed: frozenset[str]
 
 
 @cache
@@ -56,6 +57,7 @@ def build_patterns(languages: Iterable[Language]) -> QuestionPatterns:
             rf"(?i)^\W*{any_of['state_opening']}\b.*\b{any_of['state']}\b"
         ),
         happened=frozenset(words["happened"]),
+        aimed=frozenset(words["aimed"]),
     )
 
 
@@ -136,8 +138,10 @@ def asks_what_happened(text: str) -> bool:
 def asks_for_everything(text: str) -> bool:
     """Return whether a question asks for whatever there was, of no person or thing.
 
-    The text has no words of time.
+    The text has no words of time. "Where are we going?" asks for one thing.
     """
+    if not _installed_patterns().aimed.isdisjoint(words(text)):
+        return False
     return _list_happened().issuperset(_list_telling(text))
 
 
