@@ -579,3 +579,57 @@ def test_11_graph_show_suggests_the_whole_name(
     remember_two_anas(open_memory(tmp_path))
     assert main(["graph", "show", "Ana", "--store", str(tmp_path)]) == 0
     assert "did you mean ana gómez, ana ruiz?" in capsys.readouterr().err
+
+
+def test_11_topics_are_telling_things_before_and_after_summaries(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    said = (
+        "I live in Utrecht and love my garden.",
+        "My sister told me that she lives near the gardens.",
+        "I talked to her this morning about the kiln.",
+    )
+    memory.ingest(conversation("c-1", *said))
+    for _ in range(2):
+        told = memory.status(topics=True)["topics"]
+        topics = [one["topic"] for one in told]
+        assert {"kiln", "utrecht"} <= set(topics)
+        assert ("garden" in topics) != ("gardens" in topics)
+        for everyday in ("live", "lives", "told", "love", "talked", "morning"):
+            assert everyday not in topics
+        memory.summarize()
+
+
+def test_8_what_recurs_is_no_speaker_and_no_everyday_word(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 9, 20, tzinfo=UTC))
+    for day in range(2, 30):
+        said = [
+            f"I talked to Marta this morning about kiln number {day}{place}, "
+            f"which cracked along side {place} while firing {day + place} pots."
+            for place in range(4)
+        ]
+        memory.ingest(conversation(f"c-{day}", *said, day=f"2026-03-{day:02}"))
+    memory.summarize()
+    (month,) = memory.search(grain="monthly", since="2026-03-01").results
+    _, _, recurring = month.content.partition("Recurring: ")
+    named = recurring.partition("\n")[0]
+    assert "kiln" in named
+    for everyday in ("Ana Ruiz", "morning", "talked"):
+        assert everyday not in named
+
+
+def test_4_a_summary_rebuilt_for_a_correction_is_dated_by_it_too(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(conversation("c-1", "I live in Lisbon."))
+    memory.summarize()
+    lisbon = memory.search("Lisbon", memory_types=["turn"]).results[0].id
+    memory.correct(lisbon, "Ana Ruiz lives in Porto")
+    memory.summarize()
+    (week,) = memory.search(grain="weekly").results
+    assert "Porto" in week.content
+    assert (week.date, week.until) == ("2026-03-02", "2026-03-20")

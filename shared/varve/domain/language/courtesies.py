@@ -36,7 +36,9 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
 
 def _is_emoji(text: str) -> bool:
     """Return whether a text has pictures and nothing else."""
-    categories = {unicodedata.category(one) for one in text if one not in " \n"}
+    categories = {
+        unicodedata.category(one) for one in text if one not in " \n"
+    }
     return "So" in categories and categories <= _OF_EMOJI
 
 
