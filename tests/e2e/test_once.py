@@ -558,6 +558,28 @@ def test_11_an_ambiguous_first_name_lists_its_bearers(tmp_path: Path) -> None:
     assert not [result for result in found if "Ruiz" in result.content]
 
 
+def test_11_a_question_with_an_ambiguous_first_name_tells_its_bearers(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    for number, name in enumerate(("Ana Ruiz", "Ana Torres"), 1):
+        said = conversation(f"c-{number}", f"My friend {name} is a nurse.")
+        said["messages"][0]["name"] = "Bo"
+        memory.ingest(said)
+        facts = {
+            "source_id": name,
+            "label": "works_as",
+            "target_id": "nurse",
+        }
+        with memory.graph as graph:
+            graph.update_facts([facts])
+    answer = memory.search("What do we know about Ana?")
+    assert answer.results
+    assert "ana ruiz, ana torres" in str(answer.hint)
+    clear = memory.search("What do we know about Ana Torres?")
+    assert clear.hint is None
+
+
 def test_11_people_and_topics_filter_before_ranking(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     remember_two_anas(memory)
@@ -633,3 +655,59 @@ def test_4_a_summary_rebuilt_for_a_correction_is_dated_by_it_too(
     (week,) = memory.search(grain="weekly").results
     assert "Porto" in week.content
     assert (week.date, week.until) == ("2026-03-02", "2026-03-20")
+
+
+def test_9_greetings_and_acknowledgements_stay_on_the_timeline_alone(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    said = ("Hi!", "👍", "Hi Sam, thanks, that works!", "Gracias María!")
+    memory.ingest(conversation("c-1", *said, "My cat is called Miso."))
+    records = memory.list(user_id="u-ana", limit=50).records
+    assert records
+    assert all("Miso" in record.content for record in records)
+    exported = tmp_path / "export"
+    memory.export(exported)
+    timeline = "".join(
+        path.read_text("utf-8")
+        for path in exported.rglob("*.json*")
+        if "timeline" in str(path)
+    )
+    assert all(text in timeline for text in said)
+
+
+def test_9_a_text_of_over_2000_characters_has_one_summary_beside_its_parts(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    said = "The {} bearing of the turbine was worn, so that we replaced it. "
+    memory.ingest(
+        conversation("c-1", "".join(said.format(n) for n in range(80)))
+    )
+    records = memory.list(user_id="u-ana", limit=50).records
+    short = [one for one in records if "[…]" in one.content]
+    assert len(short) == 1
+    assert len(records) >= 4
+    assert len(short[0].content) < 1_000
+
+
+def test_4_a_correction_and_a_remembered_statement_reach_every_answer(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(conversation("c-1", "I live in Lisbon."))
+    lisbon = memory.search("Lisbon").results[0].id
+    for _ in range(2):
+        memory.correct(lisbon, "Ana Ruiz lives in Porto")
+        memory.remember("Ana's flight is LH1173", user_id="u-ana")
+    question = "Where does Ana Ruiz live?"
+    results = memory.search(question, user_id="u-ana").results
+    assert "Porto" in results[0].content
+    assert not [one for one in results if "Lisbon" in one.content]
+    block = memory.context(question, user_id="u-ana").text
+    assert "Porto" in block
+    assert "Lisbon" not in block
+    former = memory.search("Where did Ana Ruiz live before?").results
+    assert "Lisbon" in former[0].content
+    flights = memory.search("LH1173", user_id="u-ana").results
+    assert len([one for one in flights if "LH1173" in one.content]) == 1

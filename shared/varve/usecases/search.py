@@ -4,7 +4,8 @@ Workspace and agent come from the caller's session, never from the request.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -41,7 +42,7 @@ from varve.usecases.lookup import (
     Running,
     SharedMemory,
 )
-from varve.usecases.meant import ask_which, find_meant
+from varve.usecases.meant import ask_which, explain_ambiguous, find_meant
 from varve.usecases.search_hints import (
     explain_empty,
     explain_finer,
@@ -132,6 +133,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     Filters apply before ranking and before the limit. Without a text: newest first.
     Raises Rejected, Misconfigured, Retryable as `search` does.
     """
+    lookup = replace(lookup, triples=cache(lookup.triples))
     zone = lookup.zone
     meant = find_meant(request, lookup.triples)
     if meant.candidates:
@@ -149,6 +151,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     found = _hide_forgotten(found, running)
     outside = explain_outside(way, lanes, running, bool(found))
     outside = outside or explain_finer(way, lanes)
+    outside = outside or _explain_name(way, running)
     ordered, reranked = _rerank(way, found, lookup.reranker)
     best, tokens = fit_to_limits(
         ordered, request.max_results, request.max_tokens
@@ -162,6 +165,18 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
             "hint": hint,
         }
     )
+
+
+def _explain_name(way: Route, running: Running) -> str | None:
+    """Say whom a name in a question about the present may mean; None: it is clear.
+
+    Other questions do not read the triples.
+    """
+    request = running.request
+    if request.about or not asks_how_things_stand(way.text):
+        return None
+    triples = fold_of_user(running.lookup.triples(), request.user_id)
+    return explain_ambiguous(way.text, triples)
 
 
 def _hide_forgotten(
