@@ -161,7 +161,55 @@ def test_10_the_profile_keeps_to_its_part_of_the_budget(
     block = memory.context("What can I eat?", user_id="u-ana", max_tokens=400)
     assert "allergies: peanuts" in str(block)
     assert block.tokens <= 400
-    assert len(block.head) // 4 <= 200
+    # The frame takes 45 tokens, and the lines half of the others.
+    assert len(block.head) // 4 <= 225
+
+
+def test_10_the_allergy_comes_first_in_any_budget_that_holds_its_line(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    said = (
+        "I am allergic to peanuts.",
+        "I live in Utrecht.",
+        "I prefer window seats.",
+        "I work at Globex.",
+    )
+    memory.ingest(conversation("c-1", *said))
+    line = memory.context("I'm hungry", user_id="u-ana", max_tokens=120)
+    for tokens in range(line.tokens, 200, 10):
+        block = memory.context(
+            "Where do I live and work?", user_id="u-ana", max_tokens=tokens
+        )
+        assert "allergies: peanuts" in str(block), tokens
+        assert block.tokens <= tokens
+    memory.configure("models.windowTokens", "2000")
+    narrow = memory.context(
+        "Where do I work?", user_id="u-ana", window_fraction=0.05
+    )
+    assert "allergies: peanuts" in str(narrow)
+
+
+def test_5_the_context_and_the_status_tell_the_last_confirmation(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 9, 20, tzinfo=UTC))
+    said = ("I work at Globex.", "I have a dog called Rex.")
+    memory.ingest(conversation("c-1", *said, day="2026-01-10"))
+    again = "I work at Globex."
+    memory.ingest(conversation("c-2", again, day="2026-06-10"))
+    block = memory.context("Where does Ana work?", user_id="u-ana").text
+    assert "employer: Globex (confirmed 2026-06-10)" in block
+    (employer,) = [
+        result
+        for result in memory.search("Globex", user_id="u-ana").results
+        if "Globex" in result.content
+    ]
+    assert employer.confirmed_at == "2026-06-10T09:01:00Z"
+    confirmed = memory.status()["graph"]["confirmed"]
+    assert confirmed["newest"] == "2026-06-10T09:01:00Z"
+    assert confirmed["oldest"] == "2026-01-10T09:02:00Z"
+    assert "Rex" in confirmed["statement"]
 
 
 def test_10_a_fraction_of_the_window_bounds_the_block(tmp_path: Path) -> None:
@@ -235,6 +283,109 @@ def test_13_a_query_of_nothing_but_a_time_opens_its_window(
         answer = memory.search(text)
         assert answer.searched.since == "2026-03-01T00:00:00Z", text
         assert {result.date for result in answer.results} == {"2026-03-04"}
+
+
+def say_spring(memory: Memory) -> None:
+    roof = ("I repaired the roof with Piet.", "I started a pottery class.")
+    memory.ingest(conversation("c-march", *roof, day="2026-03-10"))
+    tulips = "The garden is full of tulips."
+    memory.ingest(conversation("c-april", tulips, day="2026-04-10"))
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What happened in March?", ["pottery", "roof"]),
+        ("¿Qué pasó en marzo?", ["pottery", "roof"]),
+        ("What did I do last month?", ["tulips"]),
+        ("What have we talked about in April?", ["tulips"]),
+        ("news since April", ["tulips"]),
+    ],
+)
+def test_13_a_question_of_time_alone_brings_what_its_window_holds(
+    tmp_path: Path, question: str, told: list[str]
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    results = memory.search(question, user_id="u-ana").results
+    assert len(results) == len(told)
+    for result, word in zip(results, told, strict=True):
+        assert word in result.content
+    block = memory.context(question, user_id="u-ana").text
+    for word in ("pottery", "roof", "tulips"):
+        assert (word in block) is (word in told)
+
+
+def test_13_a_question_of_time_alone_brings_the_windows_summaries(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    memory.summarize()
+    found = memory.search("What happened in March?", user_id="u-ana").results
+    assert {"summary", "turn"} == {result.memory_type for result in found}
+
+
+def test_13_a_telling_word_without_a_match_in_its_window_keeps_the_hint(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    answer = memory.search("What happened to the zzzqqq last month?")
+    assert answer.results == []
+    assert answer.hint
+
+
+def browse_standings(memory: Memory) -> dict[str, bool]:
+    browsed = memory.search(max_results=20).results
+    return {result.content: result.current for result in browsed}
+
+
+@pytest.mark.parametrize("by", ["message", "graph", "correct"])
+def test_3_a_statement_stands_the_same_however_it_is_reached(
+    tmp_path: Path, by: str
+) -> None:
+    """Browsing, showing and a question about something else agree."""
+    memory = open_memory(tmp_path, datetime(2026, 6, 20, 12, tzinfo=UTC))
+    said = ("I live in Lisbon.", "I repaired the oven on Saturday.")
+    memory.ingest(conversation("c-1", *said))
+    lisbon = memory.search("Lisbon").results[0].id
+    if by == "message":
+        later = conversation("c-2", "I moved to Porto.", day="2026-05-02")
+        memory.ingest(later)
+    elif by == "graph":
+        moved = {
+            "source_id": "Ana Ruiz",
+            "label": "lives_in",
+            "target_id": "Porto",
+        }
+        with memory.graph as graph:
+            graph.update_facts([moved])
+    else:
+        memory.correct(lisbon, "Ana Ruiz lives in Porto")
+    browsed = memory.search(max_results=20).results
+    stale = [result for result in browsed if "Lisbon" in result.content]
+    assert [result.current for result in stale] == [False]
+    assert stale[0].superseded_by
+    for id_ in (stale[0].id, *stale[0].also_in):
+        assert memory.show(id_)["current"] is False
+    other = memory.search("Who repaired the oven?", include_superseded=True)
+    for result in other.results:
+        assert result.current is ("Lisbon" not in result.content)
+
+
+def test_7_a_browse_gives_each_statement_one_place_newest_first(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    for day in ("2026-03-02", "2026-03-04", "2026-03-06"):
+        said = "I'm allergic to peanuts."
+        memory.ingest(conversation(f"c-{day}", said, day=day))
+    memory.ingest(conversation("c-dog", "I have a dog.", day="2026-03-03"))
+    results = memory.search(max_results=2).results
+    assert [result.date for result in results] == ["2026-03-06", "2026-03-03"]
+    assert len(results[0].also_in) >= 3
+    assert results[0].confirmed_at == "2026-03-06T09:01:00Z"
 
 
 def test_13_a_triple_of_the_same_instant_or_the_future_can_be_deleted(
@@ -407,6 +558,28 @@ def test_11_an_ambiguous_first_name_lists_its_bearers(tmp_path: Path) -> None:
     assert not [result for result in found if "Ruiz" in result.content]
 
 
+def test_11_a_question_with_an_ambiguous_first_name_tells_its_bearers(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    for number, name in enumerate(("Ana Ruiz", "Ana Torres"), 1):
+        said = conversation(f"c-{number}", f"My friend {name} is a nurse.")
+        said["messages"][0]["name"] = "Bo"
+        memory.ingest(said)
+        facts = {
+            "source_id": name,
+            "label": "works_as",
+            "target_id": "nurse",
+        }
+        with memory.graph as graph:
+            graph.update_facts([facts])
+    answer = memory.search("What do we know about Ana?")
+    assert answer.results
+    assert "ana ruiz, ana torres" in str(answer.hint)
+    clear = memory.search("What do we know about Ana Torres?")
+    assert clear.hint is None
+
+
 def test_11_people_and_topics_filter_before_ranking(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     remember_two_anas(memory)
@@ -428,3 +601,113 @@ def test_11_graph_show_suggests_the_whole_name(
     remember_two_anas(open_memory(tmp_path))
     assert main(["graph", "show", "Ana", "--store", str(tmp_path)]) == 0
     assert "did you mean ana gómez, ana ruiz?" in capsys.readouterr().err
+
+
+def test_11_topics_are_telling_things_before_and_after_summaries(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    said = (
+        "I live in Utrecht and love my garden.",
+        "My sister told me that she lives near the gardens.",
+        "I talked to her this morning about the kiln.",
+    )
+    memory.ingest(conversation("c-1", *said))
+    for _ in range(2):
+        told = memory.status(topics=True)["topics"]
+        topics = [one["topic"] for one in told]
+        assert {"kiln", "utrecht"} <= set(topics)
+        assert ("garden" in topics) != ("gardens" in topics)
+        for everyday in ("live", "lives", "told", "love", "talked", "morning"):
+            assert everyday not in topics
+        memory.summarize()
+
+
+def test_8_what_recurs_is_no_speaker_and_no_everyday_word(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 9, 20, tzinfo=UTC))
+    for day in range(2, 30):
+        said = [
+            f"I talked to Marta this morning about kiln number {day}{place}, "
+            f"which cracked along side {place} while firing {day + place} pots."
+            for place in range(4)
+        ]
+        memory.ingest(conversation(f"c-{day}", *said, day=f"2026-03-{day:02}"))
+    memory.summarize()
+    (month,) = memory.search(grain="monthly", since="2026-03-01").results
+    _, _, recurring = month.content.partition("Recurring: ")
+    named = recurring.partition("\n")[0]
+    assert "kiln" in named
+    for everyday in ("Ana Ruiz", "morning", "talked"):
+        assert everyday not in named
+
+
+def test_4_a_summary_rebuilt_for_a_correction_is_dated_by_it_too(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(conversation("c-1", "I live in Lisbon."))
+    memory.summarize()
+    lisbon = memory.search("Lisbon", memory_types=["turn"]).results[0].id
+    memory.correct(lisbon, "Ana Ruiz lives in Porto")
+    memory.summarize()
+    (week,) = memory.search(grain="weekly").results
+    assert "Porto" in week.content
+    assert (week.date, week.until) == ("2026-03-02", "2026-03-20")
+
+
+def test_9_greetings_and_acknowledgements_stay_on_the_timeline_alone(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    said = ("Hi!", "👍", "Hi Sam, thanks, that works!", "Gracias María!")
+    memory.ingest(conversation("c-1", *said, "My cat is called Miso."))
+    records = memory.list(user_id="u-ana", limit=50).records
+    assert records
+    assert all("Miso" in record.content for record in records)
+    exported = tmp_path / "export"
+    memory.export(exported)
+    timeline = "".join(
+        path.read_text("utf-8")
+        for path in exported.rglob("*.json*")
+        if "timeline" in str(path)
+    )
+    assert all(text in timeline for text in said)
+
+
+def test_9_a_text_of_over_2000_characters_has_one_summary_beside_its_parts(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    said = "The {} bearing of the turbine was worn, so that we replaced it. "
+    memory.ingest(
+        conversation("c-1", "".join(said.format(n) for n in range(80)))
+    )
+    records = memory.list(user_id="u-ana", limit=50).records
+    short = [one for one in records if "[…]" in one.content]
+    assert len(short) == 1
+    assert len(records) >= 4
+    assert len(short[0].content) < 1_000
+
+
+def test_4_a_correction_and_a_remembered_statement_reach_every_answer(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(conversation("c-1", "I live in Lisbon."))
+    lisbon = memory.search("Lisbon").results[0].id
+    for _ in range(2):
+        memory.correct(lisbon, "Ana Ruiz lives in Porto")
+        memory.remember("Ana's flight is LH1173", user_id="u-ana")
+    question = "Where does Ana Ruiz live?"
+    results = memory.search(question, user_id="u-ana").results
+    assert "Porto" in results[0].content
+    assert not [one for one in results if "Lisbon" in one.content]
+    block = memory.context(question, user_id="u-ana").text
+    assert "Porto" in block
+    assert "Lisbon" not in block
+    former = memory.search("Where did Ana Ruiz live before?").results
+    assert "Lisbon" in former[0].content
+    flights = memory.search("LH1173", user_id="u-ana").results
+    assert len([one for one in flights if "LH1173" in one.content]) == 1

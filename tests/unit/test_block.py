@@ -125,14 +125,26 @@ def test_another_profile_is_another_head() -> None:
     assert build_head([lisbon], 500).hash != build_head([porto], 500).hash
 
 
-def test_the_profile_takes_half_of_the_budget_at_most() -> None:
+def test_the_profile_takes_half_of_what_the_frame_leaves_at_most() -> None:
     profile = [
         Entry(f"profile-{ID}", "2026-03-02", f"key {number}: {'x' * 40}")
         for number in range(50)
     ]
     top = build_head(profile, 400)
+    frame = estimated_tokens(f"{build_head([], 400).text}\n{CLOSING}")
     assert 0 < len(top.ids) < 50
-    assert estimated_tokens(top.text) <= 200
+    assert estimated_tokens(f"{top.text}\n{CLOSING}") <= (400 + frame) / 2
+
+
+def test_the_first_line_and_the_vital_ones_take_what_they_need() -> None:
+    profile = [
+        Entry(f"profile-{number}{ID[1:]}", "2026-03-02", f"key: {number}")
+        for number in range(4)
+    ]
+    assert build_head(profile, 75).ids == (profile[0].id,)
+    vital = {profile[3].id}
+    kept = build_head(profile, 95, vital)
+    assert kept.ids == (profile[0].id, profile[3].id)
 
 
 def test_what_does_not_fit_is_passed_over_for_what_does() -> None:

@@ -19,11 +19,11 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.record import MemoryType
 from varve.domain.summary import MAX_INPUT_TOKENS, Source, Summary, SummaryTask
 from varve.domain.text import estimated_tokens
+from varve.domain.topics import MAX_TOPICS
 from varve.ports.models import Reply, Summarizer
 from varve.usecases.condensing import (
     MAX_ITEM_CHARACTERS,
     MAX_LISTED,
-    MAX_TOPICS,
     ExtractiveSummarizer,
     ModelSummarizer,
 )

@@ -467,17 +467,21 @@ class TestStableHead:
         third = world.context("boiler", user_id="u-42")
         assert third.head_hash != first.head_hash
 
-    def test_an_attribute_said_again_changes_nothing(
+    def test_an_attribute_said_again_changes_only_its_confirmation(
         self, world: World
     ) -> None:
         world.knows("name", "Dana")
         world.holds("The boiler bangs.")
         before = world.context("boiler", user_id="u-42").head
-        again = ProfileEntry(
-            "u-42", "name", "dana", NOW, NOW, "c-9", ("m9",), "Dana"
-        )
-        world.profiles.apply(ACME, "u-42", [again])
-        assert world.context("boiler", user_id="u-42").head == before
+        for at in (MORNING + timedelta(hours=1), NOW):
+            again = ProfileEntry(
+                "u-42", "name", "dana", at, at, "c-9", ("m9",), "Dana"
+            )
+            world.profiles.apply(ACME, "u-42", [again])
+            head = world.context("boiler", user_id="u-42").head
+            if at < NOW:
+                assert head == before, "the same day"
+        assert "name: Dana (confirmed 2026-04-01)" in head
 
 
 WORDS = st.text(

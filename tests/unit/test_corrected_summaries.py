@@ -90,7 +90,7 @@ def test_the_rebuilt_day_tells_the_correction_and_cites_it() -> None:
     assert set(summary.source_ids) == {LISBON.id, BIKE.id, HOME.id, PORTO.id}
     assert "Lisbon" not in summary.content
     assert key_facts_from_json(summary.key_facts) == ()
-    assert summary.about == f"{DAY.label}/{DAY.label}"
+    assert summary.about == f"{DAY.label}/{PORTO.period}"
 
 
 def test_the_day_of_the_correction_keeps_it() -> None:

@@ -97,6 +97,24 @@ def test_time_words_set_the_window_and_the_grain(
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("what happened in March?", ""),
+        ("what did I do last month?", ""),
+        ("how was last week?", ""),
+        ("¿qué hice la semana pasada?", ""),
+        ("where did we go last week?", "where did we go?"),
+        ("¿quién fue ayer?", "¿quién fue?"),
+        ("what did Dana say yesterday?", "what did Dana say?"),
+    ],
+)
+def test_a_question_of_time_alone_leaves_no_words_to_rank_by(
+    text: str, left: str
+) -> None:
+    assert routed(text).text == left
+
+
+@pytest.mark.parametrize(
     ("text", "since", "until", "lasting"),
     [
         (

@@ -72,7 +72,12 @@ def test_an_empty_memory_has_nothing_of_anything() -> None:
     none = {"periods": {"ready": 0, "due": [], "stale": [], "failed": []}}
     summaries = {str(grain): nothing | none for grain in list(Grain)[1:]}
     assert status["grains"] == {"working": nothing} | summaries
-    assert status["graph"] == {"triples": 0, "current": 0, "bytes": 0}
+    assert status["graph"] == {
+        "triples": 0,
+        "current": 0,
+        "bytes": 0,
+        "confirmed": None,
+    }
     assert status["timeline"] == {"bytes": 0}
 
 

@@ -54,7 +54,7 @@ def format_status(report: dict[str, Any]) -> Iterator[str]:
         if held.get("periods") is not None:
             yield from _format_periods(held["periods"])
     yield from _format_backlog(report["backlog"])
-    yield _format_graph(report["graph"])
+    yield from _format_graph(report["graph"])
     if report["notes"]["count"]:
         yield _format_notes(report["notes"])
     timeline = _format_size(report["timeline"]["bytes"])
@@ -108,10 +108,17 @@ def _format_notes(notes: dict[str, Any]) -> str:
     return f"  {'notes':<10}{count} {_format_size(notes['bytes']):>10}"
 
 
-def _format_graph(graph: dict[str, Any]) -> str:
+def _format_graph(graph: dict[str, Any]) -> Iterator[str]:
     triples = _format_cell(graph["triples"], "triple")
     size = _format_size(graph["bytes"])
-    return f"  {'graph':<10}{triples} {size:>10}  {graph['current']} current"
+    yield f"  {'graph':<10}{triples} {size:>10}  {graph['current']} current"
+    confirmed = graph["confirmed"]
+    if confirmed:
+        indent = " " * 12
+        yield (
+            f"{indent}last confirmed {confirmed['oldest'][:10]} to "
+            f"{confirmed['newest'][:10]}; the oldest: {confirmed['statement']}"
+        )
 
 
 def _format_periods(periods: dict[str, Any]) -> Iterator[str]:

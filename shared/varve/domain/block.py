@@ -7,7 +7,7 @@ holds the entries that this prompt calls for. One line is one entry: date, sourc
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -32,7 +32,7 @@ EXPERIENCE_UNKNOWN = "Nothing like this is known from past work."
 RECAP_TAG = "last_conversation"
 MAX_BLOCK_ENTRY_CHARACTERS = 400
 MAX_PROFILE_SHARE = 0.5
-"""The largest share of the budget that the profile may take."""
+"""The largest share of the budget beside the frame that the profile's lines may take."""
 MAX_LESSON_SHARE = 0.25
 """The largest share of the budget that lessons may take."""
 
@@ -53,17 +53,22 @@ class EntryType(StrEnum):
 class Entry:
     """One line of the block: the source's id, its date or period, and its words.
 
-    `date` is a date or a period's label, such as `2026-03-02` or `2026-W10`.
+    `date` is a date or a period's label, such as `2026-03-02` or `2026-W10`. `confirmed`
+    is the day on which it was last said or confirmed, if that is a later one.
     """
 
     id: str
     date: str
     text: str
+    confirmed: str = ""
 
     @property
     def line(self) -> str:
         """The entry as `- [2026-03-02 fact-…] Dana lives in Lisbon.`"""
-        return f"- [{self.date} {self.id}] {as_data(self.text)}"
+        line = f"- [{self.date} {self.id}] {as_data(self.text)}"
+        if self.confirmed:
+            line += f" (confirmed {self.confirmed})"
+        return line
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +80,33 @@ class Head:
     ids: tuple[str, ...]
 
 
-def build_head(profile: Sequence[Entry], max_tokens: int) -> Head:
+def build_head(
+    profile: Sequence[Entry],
+    max_tokens: int,
+    vital: Collection[str] = frozenset(),
+) -> Head:
     """Return the block's stable part with the profile entries that fit the budget.
 
-    The same profile and budget give the same bytes.
+    The first line may take all of the budget, and so may the lines whose ids are `vital`;
+    the others share a part of it. The same profile and budget give the same bytes.
     """
     lines = [NOTICE]
-    ids = []
+    ids: list[str] = []
+    frame = _count_framed(lines)
+    share = frame + MAX_PROFILE_SHARE * max(0, max_tokens - frame)
     for entry in profile:
         longer = [*lines, entry.line]
-        tokens = estimated_tokens(_head_text(longer))
-        if tokens <= MAX_PROFILE_SHARE * max_tokens:
+        is_first = not ids
+        limit = max_tokens if is_first or entry.id in vital else share
+        if _count_framed(longer) <= limit:
             lines = longer
             ids.append(entry.id)
     return Head(_head_text(lines), _hash(lines), tuple(ids))
+
+
+def _count_framed(lines: Sequence[str]) -> int:
+    """Return the tokens of a block of nothing but a head of these lines."""
+    return estimated_tokens(f"{_head_text(lines)}\n{CLOSING}")
 
 
 def _head_text(lines: Sequence[str]) -> str:

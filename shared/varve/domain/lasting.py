@@ -66,4 +66,4 @@ def name_recurring(
 
 
 def _words_of(line: SourceLine) -> frozenset[str]:
-    return frozenset(_WORD.findall(fold(line.said)))
+    return frozenset(_WORD.findall(fold(line.sentence)))

@@ -38,6 +38,8 @@ KNOWN_KEYS = (
 """The attributes that conversations can set, in the order of the profile."""
 
 FIRST_KEYS = ("allergies", "diet", "preferences")
+VITAL_KEYS = frozenset({"allergies", "diet"})
+"""Attributes that a block has whatever else the budget leaves out."""
 """The attributes that a context has first: to leave them out does the most harm."""
 
 LIST_KEYS = frozenset({"allergies", "languages", "preferences"})
@@ -251,6 +253,21 @@ def _drop_read(
         is_read = not read.isdisjoint(_list_places(entry))
         if entry.ends or not (entry.unread and is_read):
             yield entry
+
+
+def find_confirmations(
+    entries: Iterable[ProfileEntry], now: datetime
+) -> dict[str, datetime]:
+    """Return when each value of an attribute was last stated, by the statements' ids."""
+    last: dict[tuple[str, str], datetime] = {}
+    stated: dict[str, tuple[str, str]] = {}
+    for entry in entries:
+        if entry.ends or entry.event_time > now:
+            continue
+        key = (entry.key, normalized(entry.value))
+        stated[entry.id] = key
+        last[key] = max(entry.event_time, last.get(key, entry.event_time))
+    return {id_: last[key] for id_, key in stated.items()}
 
 
 def sort_for_block(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:

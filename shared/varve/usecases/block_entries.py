@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from zoneinfo import ZoneInfo
 
 from varve.domain.block import MAX_BLOCK_ENTRY_CHARACTERS, Entry, EntryType
-from varve.domain.calendar import day_of
+from varve.domain.calendar import day_of, parse_instant
 from varve.domain.mention import in_words
 from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
@@ -50,8 +50,9 @@ def result_entry(
 ) -> Entry:
     """Return a record as an entry.
 
-    A summary is dated by its period; a fact that has ended says until when it held, and
-    a statement that is likely superseded says so.
+    A summary is dated by its period; a fact that has ended says until when it held,
+    a statement that is likely superseded says so, and one said again on a later day says
+    when it was last confirmed.
     """
     is_summary = result.memory_type == EntryType.SUMMARY
     date = result.period if is_summary else result.date
@@ -63,8 +64,16 @@ def result_entry(
             words += f" (held until {day_of(until, zone)})"
             return Entry(result.id, date, words)
     if not result.current:
-        words += DOUBTFUL_MARK
-    return Entry(result.id, date, words)
+        return Entry(result.id, date, words + DOUBTFUL_MARK)
+    return Entry(result.id, date, words, _find_confirmed(result, zone))
+
+
+def _find_confirmed(result: Result, zone: ZoneInfo) -> str:
+    """Return the day on which a statement was last confirmed; "" if it was said once."""
+    if result.memory_type == MemoryType.SUMMARY or not result.confirmed_at:
+        return ""
+    day = day_of(parse_instant(result.confirmed_at), zone)
+    return day if day > max(result.period, result.date) else ""
 
 
 def _excerpt(text: str, prompt: str) -> str:

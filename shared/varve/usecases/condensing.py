@@ -1,10 +1,9 @@
 """Two summarizers: one uses a chat model, one selects sentences of the sources."""
 
-import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, takewhile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from varve.domain.calendar import Grain
@@ -12,8 +11,6 @@ from varve.domain.errors import Rejected
 from varve.domain.extractive import candidates, chosen, lines_of, shortened
 from varve.domain.identity import digest
 from varve.domain.language.names import NAME
-from varve.domain.language.stopwords import NO_TOPICS
-from varve.domain.language.tokens import fold
 from varve.domain.lasting import name_recurring, recurring_words
 from varve.domain.source_lines import SourceLine, rendered
 from varve.domain.summary import (
@@ -24,6 +21,7 @@ from varve.domain.summary import (
     is_little,
 )
 from varve.domain.text import estimated_tokens
+from varve.domain.topics import choose_topics
 from varve.ports.models import LLM, Embedder
 from varve.ports.objects import Objects
 from varve.prompts import summarize as prompt
@@ -33,7 +31,6 @@ from varve.usecases.checkpoints import once
 SELECTED_SHARE = 0.6
 """The length of a summary of summaries, of theirs, without a model."""
 MAX_LISTED = 12
-MAX_TOPICS = 8
 MAX_QUESTIONS = 3
 MAX_ITEM_CHARACTERS = 200
 
@@ -232,7 +229,7 @@ class ExtractiveSummarizer:
         weighed = candidates(lines)
         vectors = self._embedder.embed([line.said for line in weighed])
         people = _people(lines)
-        topics = _topics(weighed, people)
+        topics = choose_topics(weighed, people)
         if task.period.grain is Grain.DAILY:
             text = chosen(weighed, vectors, task.budget)
         else:
@@ -251,7 +248,7 @@ def word_for_word(task: SummaryTask) -> Summary:
     return Summary(
         shortened(rendered(telling), task.budget),
         people,
-        _topics(telling, people),
+        choose_topics(telling, people),
         _open_questions(lines),
     )
 
@@ -263,7 +260,9 @@ def _selected_budget(task: SummaryTask) -> int:
 
 
 def _recurring_line(lines: Sequence[SourceLine], terms: Sequence[str]) -> str:
-    named = name_recurring(lines, terms)
+    speakers = {line.speaker for line in lines}
+    others = [term for term in terms if term not in speakers]
+    named = name_recurring(lines, others)
     return RECURRING_HEADING + ", ".join(named) if named else ""
 
 
@@ -292,7 +291,6 @@ _NAMED = re.compile(
     rf"\b(?i:{_KIN})(?:,| is| was| es|(?: is)? called| named| se llama)? (?P<kin>{NAME})"
     rf"|\b(?:Dr|Dra|Mr|Mrs|Ms|Prof|Sr|Sra)\.? (?P<titled>{NAME})|^(?P<subject>{NAME}) (?:{_VERBS})\b"
 )
-_TERM = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 
 
 def _people(lines: Sequence[SourceLine]) -> tuple[str, ...]:
@@ -311,65 +309,6 @@ def _names(line: SourceLine) -> Iterator[str]:
         yield line.speaker
     for found in _NAMED.finditer(line.sentence):
         yield found[str(found.lastgroup)]
-
-
-def _topics(
-    lines: Sequence[SourceLine], people: Iterable[str]
-) -> tuple[str, ...]:
-    """Return the words and word pairs of the heaviest lines; no two share a word."""
-    names: set[str] = set()
-    for name in people:
-        names.update(_TERM.findall(name.lower()))
-    weights: defaultdict[str, float] = defaultdict(float)
-    counts: Counter[str] = Counter()
-    for line in lines:
-        for term in dict.fromkeys(_terms(line.sentence, names)):
-            weights[term] += 0.5 + line.importance
-            counts[term] += 1
-
-    def score(term: str) -> float:
-        rarity = math.log(1 + len(lines) / counts[term])
-        factor = _pair_factor(term, counts[term])
-        return round(factor * weights[term] * rarity, 6)
-
-    return _without_overlap(sorted(weights, key=score, reverse=True))
-
-
-def _pair_factor(term: str, count: int) -> float:
-    """Return 1 for a word, more for a pair that recurs, less for one that does not."""
-    if " " not in term:
-        return 1.0
-    return 1.5 if count > 1 else 0.5
-
-
-def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
-    words: list[str] = []
-    for word in _TERM.findall(sentence.lower()):
-        is_term = _is_term(word) and word not in names
-        words.append(word if is_term else "")
-    yield from filter(None, words)
-    for first, second in pairwise(words):
-        if first and second:
-            yield f"{first} {second}"
-
-
-def _is_term(word: str) -> bool:
-    return (
-        2 < len(word) < 30
-        and fold(word) not in NO_TOPICS
-        and not word[0].isdigit()
-    )
-
-
-def _without_overlap(terms: Iterable[str]) -> tuple[str, ...]:
-    """Return the first terms that share no word, at most `MAX_TOPICS`."""
-    used: set[str] = set()
-    topics: list[str] = []
-    for term in terms:
-        if len(topics) < MAX_TOPICS and used.isdisjoint(term.split()):
-            used.update(term.split())
-            topics.append(term)
-    return tuple(topics)
 
 
 def _open_questions(lines: Sequence[SourceLine]) -> tuple[str, ...]:

@@ -13,7 +13,9 @@ from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import (
     DEFAULT_USER,
+    VITAL_KEYS,
     ProfileEntry,
+    find_confirmations,
     select_current_entries,
     sort_for_block,
 )
@@ -149,19 +151,13 @@ def build_context(
     """
     prompt = _query(request.prompt)
     question = ContextQuestion(scope, request, prompt, now, zone)
-    stock = question.open_stock(sources)
-    current = select_current_entries(sources.profile(), now)
-    statements = drop_superseded_attributes(sort_for_block(current), stock)
-    doubtful = find_doubtful_attributes(statements, stock)
-    profile = [
-        attribute_entry(statement, zone, doubtful) for statement in statements
-    ]
-    head = build_head(profile, request.budget)
+    told = _select_profile(question, sources)
+    profile, head = told.entries, told.head
     if not telling_stems(prompt):
         reason = "the prompt has no words to look for"
         return _profile_block(request, head, Candidates(profile), reason)
     candidates = gather_candidates(
-        question, statements, profile, sources=sources
+        question, told.statements, profile, sources=sources
     )
     ranked, vectors = _rank(prompt, candidates, head, sources.embedder)
     if ranked is None:
@@ -186,6 +182,31 @@ def build_context(
         reason=None,
         searched=report_searched(candidates, reranking),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """The profile's current statements, their entries, and the head that they make."""
+
+    statements: list[ProfileEntry]
+    entries: list[Entry]
+    head: Head
+
+
+def _select_profile(question: ContextQuestion, sources: Sources) -> _Profile:
+    stock = question.open_stock(sources)
+    stated = sources.profile()
+    current = select_current_entries(stated, question.now)
+    statements = drop_superseded_attributes(sort_for_block(current), stock)
+    doubtful = find_doubtful_attributes(statements, stock)
+    confirmed = find_confirmations(stated, question.now)
+    entries = [
+        attribute_entry(one, question.zone, doubtful, confirmed[one.id])
+        for one in statements
+    ]
+    vital = {one.id for one in statements if one.key in VITAL_KEYS}
+    head = build_head(entries, question.request.budget, vital)
+    return _Profile(statements, entries, head)
 
 
 def _profile_block(

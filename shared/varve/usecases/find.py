@@ -21,6 +21,7 @@ from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
 from varve.domain.statements.answering import settle
+from varve.domain.statements.known import KnownStandings
 from varve.domain.statements.told_values import ToldValues
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
@@ -184,6 +185,20 @@ class Stock:
         return columns
 
 
+def read_columns(stock: Stock, grain: StoreName) -> Columns | None:
+    """Return a store; None: too large to load, or of a model without an embedder."""
+    try:
+        held = stock.columns(grain)
+    except EmbeddingMismatch:
+        return None
+    return held if isinstance(held, Columns) else None
+
+
+def number_rows(columns: Columns) -> dict[str, int]:
+    """Return the row of each record by its id."""
+    return {id_: row for row, id_ in enumerate(columns.ids)}
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What to find: a question, a filter, the time it is asked, and how to rank.
@@ -314,6 +329,8 @@ def _settle_lane(
         about_present=wanted.about_present,
         told=values,
     )
+    known = KnownStandings(columns, visible, wanted.question.text, values)
+    settled = _mark_known(settled, known)
     is_foreign = lane.agent is not None
     if len(settled) > len(told) or is_foreign:
         # A statement that supersedes a result need not pass the filter.
@@ -324,6 +341,20 @@ def _settle_lane(
                 _without_hidden_successor(item, admitted) for item in settled
             ]
     return settled
+
+
+def _mark_known(
+    settled: Sequence[Ranked], known: KnownStandings
+) -> list[Ranked]:
+    """Mark what is superseded although the question is not about it; the order stays."""
+    marked: list[Ranked] = []
+    for item in settled:
+        if item.standing is None or item.standing.current:
+            standing = known.describe(item.number)
+            if not standing.current:
+                item = replace(item, standing=standing)
+        marked.append(item)
+    return marked
 
 
 def _without_hidden_successor(item: Ranked, admitted: Bools) -> Ranked:

@@ -145,16 +145,22 @@ class ContextQuestion:
 
 
 def attribute_entry(
-    statement: ProfileEntry, zone: ZoneInfo, doubtful: Collection[str]
+    statement: ProfileEntry,
+    zone: ZoneInfo,
+    doubtful: Collection[str],
+    confirmed: datetime,
 ) -> Entry:
     """Return a profile entry as `location: Lisbon`, dated by when it began to hold.
 
-    `doubtful` are the ids of those that later words likely supersede.
+    `doubtful` are the ids of those that later words likely supersede; `confirmed` is when
+    it was last stated.
     """
     words = f"{statement.key.replace('_', ' ')}: {statement.value}"
     if statement.id in doubtful:
         words += DOUBTFUL_MARK
-    return Entry(statement.id, day_of(statement.event_time, zone), words)
+    day = day_of(statement.event_time, zone)
+    last = day_of(confirmed, zone)
+    return Entry(statement.id, day, words, last if last > day else "")
 
 
 def gather_candidates(
@@ -215,12 +221,26 @@ def _find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
 
     The successor of a statement that bears on it does too.
     """
-    found: set[str] = set()
+    found = _find_asked_by_time(response)
     for result in response.results[:MAX_BEARING]:
         is_told = result.memory_type in (MemoryType.FACT, MemoryType.TURN)
         if is_told and bears_on(prompt, result.content):
             found.add(result.superseded_by or result.id)
     return frozenset(found & {result.id for result in response.results})
+
+
+def _find_asked_by_time(response: SearchResponse) -> set[str]:
+    """Return the ids of the results in the time that a prompt of time alone asks for."""
+    asked = response.searched.understood
+    if asked is None or not asked.is_all:
+        return set()
+    found: set[str] = set()
+    for result in response.results:
+        is_late = asked.since is None or result.event_time >= asked.since
+        is_early = asked.until is None or result.event_time < asked.until
+        if is_late and is_early:
+            found.add(result.id)
+    return found
 
 
 def _select_lessons(

@@ -40,7 +40,7 @@ class KnownEnds:
         of: Record | None = None,
     ) -> None:
         self._named = read_named_successors(scope, reader, of)
-        self._open = _find_open(triples, present)
+        self._ends = StatedEnds(triples, present)
 
     def find_successor(self, record: Record) -> str | None:
         """Return the id of the turn that says what holds instead; None: none is named."""
@@ -51,9 +51,20 @@ class KnownEnds:
         if self.find_successor(record) is not None:
             return False
         conversation = record.conversation_id or ""
-        keys = [(conversation, message) for message in record.source_ids]
+        return not self._ends.have_ended(conversation, record.source_ids)
+
+
+class StatedEnds:
+    """Which messages state triples that have all ended at `present`."""
+
+    def __init__(self, triples: Iterable[Triple], present: datetime) -> None:
+        self._open = _find_open(triples, present)
+
+    def have_ended(self, conversation: str, messages: Iterable[str]) -> bool:
+        """Return whether the messages state triples, and none of these holds."""
+        keys = [(conversation, message) for message in messages]
         stated = [self._open[key] for key in keys if key in self._open]
-        return not stated or any(stated)
+        return bool(stated) and not any(stated)
 
 
 def list_stating(triple: Triple) -> Iterator[TripleOperation]:

@@ -6,6 +6,9 @@ from typing import Any
 
 from varve.domain.entities import fold_of_user
 from varve.domain.known_names import KnownNames
+from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.language.tokens import fold, written_words
+from varve.domain.names import normalized
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import SearchRequest
 from varve.domain.triple import Triple
@@ -48,7 +51,6 @@ def ask_which(
     request: SearchRequest, candidates: Sequence[str]
 ) -> SearchResponse:
     """Return an empty answer whose hint lists the candidates."""
-    names = ", ".join(candidates[:MAX_CANDIDATES])
     searched: dict[str, Any] = {
         "grains": [],
         "since": None,
@@ -57,7 +59,27 @@ def ask_which(
         "fallback": False,
         "tokens": 0,
     }
-    hint = f"{request.about!r} may mean {names}; name one of them in about."
+    hint = _ask_which_of(request.about or "", candidates)
     return SearchResponse.model_validate(
         {"results": [], "searched": searched, "hint": hint}
     )
+
+
+def explain_ambiguous(text: str, triples: Sequence[Triple]) -> str | None:
+    """Say whom a first name in a question may mean; None: every name in it is clear."""
+    known = KnownNames(triples)
+    asked = f" {normalized(text)} "
+    for word in written_words(text):
+        if not word[0].isupper() or fold(word) in STOP_WORDS:
+            continue
+        name = word.removesuffix("'s").removesuffix("’s")
+        candidates = known.find(name)
+        is_whole = any(f" {one}" in asked for one in candidates)
+        if len(candidates) > 1 and not is_whole:
+            return _ask_which_of(name, candidates)
+    return None
+
+
+def _ask_which_of(name: str, candidates: Sequence[str]) -> str:
+    names = ", ".join(candidates[:MAX_CANDIDATES])
+    return f"{name!r} may mean {names}; name one of them in about."

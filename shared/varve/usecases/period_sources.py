@@ -311,9 +311,10 @@ class PeriodReader:
         return choose_concerning(self.values, user_id, start)
 
     def _days(self, pile: _Pile, lost: Collection[str]) -> tuple[str, str]:
-        """Return the first and the last local day of the sources."""
+        """Return the first and the last local day of the sources, of corrections too."""
         days = [day_of(one.at, self.config.zone) for one in pile.words]
-        for record in (*pile.records, *(pile.priors if lost else ())):
+        told = (*pile.records, *pile.correct().told)
+        for record in (*told, *(pile.priors if lost else ())):
             if record.memory_type is MemoryType.SUMMARY:
                 days += span_of(record.about, record.period)
             else:

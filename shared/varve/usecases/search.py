@@ -4,18 +4,15 @@ Workspace and agent come from the caller's session, never from the request.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-import numpy as np
-
-from varve.domain.calendar import Grain, iso, microseconds
+from varve.domain.calendar import Grain, iso
 from varve.domain.entities import fold_of_user
-from varve.domain.record import GRAINS, STORES, Store, StoreName
+from varve.domain.record import GRAINS, STORES, Store
 from varve.domain.search.answer import SearchResponse
-from varve.domain.search.mentions import has_mentions
-from varve.domain.search.nearness import recency
 from varve.domain.search.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight
@@ -36,16 +33,16 @@ from varve.domain.statements.cues import asks_past
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.usecases.asked_to_forget import drop_forgotten, has_requests
+from varve.usecases.browsing import browse
 from varve.usecases.experience.search import with_experience
 from varve.usecases.find import Wanted, find, rerank
 from varve.usecases.lookup import (
-    Browsing,
     Lanes,
     Lookup,
     Running,
     SharedMemory,
 )
-from varve.usecases.meant import ask_which, find_meant
+from varve.usecases.meant import ask_which, explain_ambiguous, find_meant
 from varve.usecases.search_hints import (
     explain_empty,
     explain_finer,
@@ -65,8 +62,6 @@ if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords
 
 MAX_RESULTS = 100
-MAX_BROWSED = 1_000
-"""The newest records of a grain among which a browse looks for words."""
 SPARE_RESULTS = 10
 """Additional candidates for a question in which superseded statements are demoted."""
 
@@ -138,6 +133,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     Filters apply before ranking and before the limit. Without a text: newest first.
     Raises Rejected, Misconfigured, Retryable as `search` does.
     """
+    lookup = replace(lookup, triples=cache(lookup.triples))
     zone = lookup.zone
     meant = find_meant(request, lookup.triples)
     if meant.candidates:
@@ -155,6 +151,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     found = _hide_forgotten(found, running)
     outside = explain_outside(way, lanes, running, bool(found))
     outside = outside or explain_finer(way, lanes)
+    outside = outside or _explain_name(way, running)
     ordered, reranked = _rerank(way, found, lookup.reranker)
     best, tokens = fit_to_limits(
         ordered, request.max_results, request.max_tokens
@@ -168,6 +165,18 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
             "hint": hint,
         }
     )
+
+
+def _explain_name(way: Route, running: Running) -> str | None:
+    """Say whom a name in a question about the present may mean; None: it is clear.
+
+    Other questions do not read the triples.
+    """
+    request = running.request
+    if request.about or not asks_how_things_stand(way.text):
+        return None
+    triples = fold_of_user(running.lookup.triples(), request.user_id)
+    return explain_ambiguous(way.text, triples)
 
 
 def _hide_forgotten(
@@ -255,7 +264,7 @@ def _find(
     if not lanes.filled:
         return []
     if not way.text:
-        return _browse(way, lanes.filled, running)
+        return browse(way, lanes.filled, running)
     no_window = way.since is None and way.until is None
     current = no_window and asks_how_things_stand(way.text)
     found = find(_wanted(way, lanes, running, current=current), running.stocks)
@@ -304,34 +313,6 @@ def _is_about_present(way: Route) -> bool:
     return not has_window and not asks_past(way.text)
 
 
-def _browse(
-    way: Route, grains: Sequence[StoreName], running: Running
-) -> list[Browsed]:
-    """Return the newest records of all grains; the score is the recency."""
-    mentions = way.where.mentions
-    limit = MAX_BROWSED if mentions else running.request.max_results
-    browsed = [
-        one
-        for one in running.browse(grains, way.where, limit)
-        if has_mentions(one.record.content, mentions)
-    ]
-
-    def newest_first(one: Browsing) -> tuple[float, int, str]:
-        record = one.record
-        return -record.event_time.timestamp(), -record.position, record.id
-
-    browsed.sort(key=newest_first)
-    moments = [microseconds(one.record.event_time) for one in browsed]
-    times = np.array(moments, np.int64)
-    scores = recency(
-        times, way.present, running.lookup.half_life_days
-    ).tolist()
-    return [
-        Browsed(one.record, one.grain, score, one.agent)
-        for one, score in zip(browsed, scores, strict=True)
-    ]
-
-
 def _searched(
     way: Route,
     lanes: Lanes,
@@ -349,7 +330,8 @@ def _searched(
         "records": sum(lanes.counts.values()),
         "fallback": lanes.fallback,
         "tokens": tokens,
-        "understood": way.understood and _understood(way.understood),
+        "understood": way.understood
+        and _understood(way.understood, is_all=not way.text),
         "reranked": reranked,
         "weights": _own_weights(running),
     }
@@ -368,10 +350,11 @@ def _name_stores(lanes: Lanes) -> list[str]:
     return names
 
 
-def _understood(words: "TimeWords") -> dict[str, Any]:
+def _understood(words: "TimeWords", *, is_all: bool) -> dict[str, Any]:
     return {
         "phrase": words.phrase,
         "since": words.since and iso(words.since),
         "until": words.until and iso(words.until),
         "grain": words.grain,
+        "is_all": is_all,
     }

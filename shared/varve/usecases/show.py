@@ -2,12 +2,16 @@
 
 from typing import Any
 
-from varve.domain.calendar import Grain, iso
+from varve.domain.calendar import Grain, iso, moment
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, StoreName, turn_id
+from varve.domain.search.query import Filter
+from varve.domain.statements.known import KnownStandings
+from varve.domain.statements.standing import Standing
 from varve.domain.triple import Triple
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
+from varve.usecases.find import Stock, number_rows, read_columns
 from varve.usecases.known_ends import KnownEnds
 from varve.usecases.records import find_record
 from varve.usecases.session import Session
@@ -25,7 +29,8 @@ def show(
     A summary's sources are records with sources of their own; a fact's and a turn's are
     messages; a note's record has none. Of a source that retention has deleted only the id is shown and, for a
     turn, its message while the timeline has it. Of a fact and a turn it tells whether it
-    is `current`, and the id of the turn that it is `supersededBy`, if memory knows one.
+    is `current`, when it was `confirmedAt`, and the id of the turn that it is
+    `supersededBy`, if memory knows one.
     Raises Rejected: there is no such record.
     """
     scope = session.scope
@@ -35,10 +40,40 @@ def show(
         record, grain, depth
     )
     if record.memory_type in (MemoryType.FACT, MemoryType.TURN):
-        ends = _read_ends(session, reader, record)
-        shown["current"] = ends.is_current(record)
-        shown["supersededBy"] = ends.find_successor(record)
+        shown |= _tell_standing(session, reader, record)
     return shown
+
+
+def _tell_standing(
+    session: Session, reader: MemoryReader, record: Record
+) -> dict[str, Any]:
+    """Return whether a fact or turn holds, as a search tells it, and what it lost to."""
+    ends = _read_ends(session, reader, record)
+    standing = _find_standing(session, reader, record)
+    successor = ends.find_successor(record)
+    if standing is None:
+        return {
+            "current": ends.is_current(record),
+            "supersededBy": successor,
+            "confirmedAt": iso(record.event_time),
+        }
+    return {
+        "current": standing.current and ends.is_current(record),
+        "supersededBy": successor or standing.successor,
+        "confirmedAt": iso(moment(standing.confirmed)),
+    }
+
+
+def _find_standing(
+    session: Session, reader: MemoryReader, record: Record
+) -> Standing | None:
+    """Return how a record stands; None: its store is too large to load."""
+    stock = Stock(session.scope, reader, session.embedder)
+    columns = read_columns(stock, Grain.WORKING)
+    if columns is None:
+        return None
+    row = columns.derive(number_rows)[record.id]
+    return KnownStandings(columns, Filter()).describe(row)
 
 
 def _read_ends(

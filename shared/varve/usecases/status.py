@@ -5,6 +5,7 @@ from typing import Any
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.ledger import Failure, noted_grain
+from varve.domain.mention import in_words
 from varve.domain.notes import is_note_key
 from varve.domain.search.query import Filter
 from varve.ports.meter import doing
@@ -25,7 +26,8 @@ def status(
     """Return counts, bytes, model and span of each grain, its periods, and the graph.
 
     `backlog`: closed periods whose summary is missing or stale and has not failed, and
-    the grains of which something has expired. `erasure`: the last receipt, or None.
+    the grains of which something has expired. `graph.confirmed`: when what holds was last
+    confirmed, and the statement for which that was longest ago. `erasure`: the last receipt, or None.
     `budget`: that of the workspace's month for models, or None; `waiting`: parts of
     conversations, and periods, that wait for it.
     `rereads`: conversations that an interrupted erasure left to be read again.
@@ -121,7 +123,30 @@ def _grain(
 def _graph(session: Session) -> dict[str, Any]:
     triples, current = session.graph.counts(session.scope, session.now)
     size = _bytes(session, f"graphs/{session.scope}")
-    return {"triples": triples, "current": current, "bytes": size}
+    return {
+        "triples": triples,
+        "current": current,
+        "bytes": size,
+        "confirmed": _confirmed(session) if current else None,
+    }
+
+
+def _confirmed(session: Session) -> dict[str, Any] | None:
+    """Return when the current triples were last confirmed: the longest ago, and the newest."""
+    times = [
+        (max(one.event_time for one in triple.evidence), triple.id, triple)
+        for triple in session.graph.triples(session.scope)
+        if triple.holds(session.now)
+    ]
+    if not times:
+        return None
+    oldest, _, triple = min(times)
+    newest, *_ = max(times)
+    return {
+        "oldest": iso(oldest),
+        "statement": in_words(triple),
+        "newest": iso(newest),
+    }
 
 
 def _notes(session: Session) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Messages that only greet, thank or acknowledge, in the words of all languages."""
 
 import re
+import unicodedata
 from collections.abc import Collection
 from functools import cache
 
@@ -11,19 +12,51 @@ MAX_CHARACTERS = 200
 """A longer message is read as one that tells something."""
 
 _WORDS = re.compile(r"[^\W_]+")
+_ADDRESSED = re.compile(r"([^,.;:!?]+) ([^\W\d_][^\W\d]*)(?=\s*(?:[,.!?]|$))")
+"""The words before a mark or the end, and the last of them, which may be a name."""
+_OF_EMOJI = frozenset({"So", "Sk", "Mn", "Me", "Cf"})
 
 
 def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
     """Return whether a message only greets, thanks or acknowledges: "Got it, thanks Dana!".
 
-    `names` are those of the speakers, who may be addressed. Symbols alone are no courtesy.
+    `names` are those of the speakers, who may be addressed, as others may with a capital
+    letter behind a greeting or thanks. A message of nothing but emoji is one too; other
+    symbols alone are none.
     """
     if len(text) > MAX_CHARACTERS:
         return False
-    said = _WORDS.findall(fold(text))
+    if _is_emoji(text):
+        return True
+    said = _WORDS.findall(fold(_ADDRESSED.sub(_leave_out_addressed, text)))
     addressed = _WORDS.findall(fold(" ".join(names)))
     rest = " ".join(word for word in said if word not in addressed)
     return bool(rest) and _build_phrases().fullmatch(f"{rest} ") is not None
+
+
+def _is_emoji(text: str) -> bool:
+    """Return whether a text has pictures and nothing else."""
+    categories = {
+        unicodedata.category(one) for one in text if one not in " \n"
+    }
+    return "So" in categories and categories <= _OF_EMOJI
+
+
+def _leave_out_addressed(found: re.Match[str]) -> str:
+    """Return a greeting without the name behind it; other words as they are."""
+    before, name = found[1], found[2]
+    if name[0].isupper() and _build_greetings().search(fold(before)):
+        return before
+    return found[0]
+
+
+@cache
+def _build_greetings() -> re.Pattern[str]:
+    """Compile the phrases that a name may follow, at the end of a text."""
+    phrases: dict[str, None] = {}
+    for language in installed_languages():
+        phrases.update(dict.fromkeys(language.addressed))
+    return re.compile(rf"(?:^|\W)(?:{'|'.join(phrases)})$")
 
 
 @cache

@@ -112,7 +112,8 @@ class Questions:
 
     `asks_when` and `current` ask for a time and for the present. `opening` words, after a
     `greeting`, begin a question about the present if a word of `present` and none of `past` follows;
-    `state_opening` begins one about a `state`. `happened` are words that ask for whatever there was.
+    `state_opening` begins one about a `state`. `happened` are words that ask for whatever
+    there was, and the folded words `aimed` ask for one thing.
     `relative_times` are words of a time relative to the present. `time_marks` are words of any text
     that show a time; `{unit}` in them stands for the `time_units` of all languages. `asking` words
     begin a clause that asks.
@@ -128,6 +129,7 @@ class Questions:
     state_opening: Words = ()
     state: Words = ()
     happened: Words = ()
+    aimed: Words = ()
     relative_times: Words = ()
     time_marks: Words = ()
     time_units: Words = ()
@@ -203,7 +205,8 @@ class Language:
 
     A word of several languages has the meaning of the language with the lowest `order`. `rules` names
     the module in `domain/rules` with the language's extraction rules; empty if it has none.
-    `courtesies` are patterns of phrases that greet, thank or acknowledge.
+    `courtesies` are patterns of phrases that greet, thank or acknowledge; those of
+    `addressed` may be followed by the name of the one spoken to.
     """
 
     code: str
@@ -211,6 +214,7 @@ class Language:
     order: int
     rules: str = ""
     courtesies: Words = ()
+    addressed: Words = ()
     words: WordLists = field(default_factory=WordLists)
     times: Times = field(default_factory=Times)
     statements: StatementTimes | None = None

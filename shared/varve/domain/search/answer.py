@@ -104,12 +104,16 @@ class Result(_ContractModel):
 
 
 class Understood(_ContractModel):
-    """Time words found in the query, with the half-open window and grain they mean."""
+    """Time words found in the query, with the half-open window and grain they mean.
+
+    `is_all`, which is not part of the contract: the query asks for nothing but the time.
+    """
 
     phrase: str
     since: str | None
     until: str | None
     grain: str
+    is_all: bool = Field(default=False, exclude=True)
 
 
 class Searched(_ContractModel):

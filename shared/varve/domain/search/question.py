@@ -30,6 +30,7 @@ class QuestionPatterns:
     past: re.Pattern[str]
     state: re.Pattern[str]
     happened: frozenset[str]
+    aimed: frozenset[str]
 
 
 @cache
@@ -56,6 +57,7 @@ def build_patterns(languages: Iterable[Language]) -> QuestionPatterns:
             rf"(?i)^\W*{any_of['state_opening']}\b.*\b{any_of['state']}\b"
         ),
         happened=frozenset(words["happened"]),
+        aimed=frozenset(words["aimed"]),
     )
 
 
@@ -127,8 +129,25 @@ def asks_what_happened(text: str) -> bool:
 
     The text has no words of time.
     """
-    happened = _installed_patterns().happened
-    telling = [form for form in question_forms(text) if form not in STOP_WORDS]
-    others = [form for form in telling if form not in happened]
-    most = 1 if happened & set(telling) else 0
+    telling = _list_telling(text)
+    others = [form for form in telling if form not in _list_happened()]
+    most = 1 if len(others) < len(telling) else 0
     return len(others) <= most
+
+
+def asks_for_everything(text: str) -> bool:
+    """Return whether a question asks for whatever there was, of no person or thing.
+
+    The text has no words of time. "Where are we going?" asks for one thing.
+    """
+    if not _installed_patterns().aimed.isdisjoint(words(text)):
+        return False
+    return _list_happened().issuperset(_list_telling(text))
+
+
+def _list_happened() -> frozenset[str]:
+    return _installed_patterns().happened
+
+
+def _list_telling(text: str) -> list[str]:
+    return [form for form in question_forms(text) if form not in STOP_WORDS]

@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import day_of, iso, moment
+from varve.domain.calendar import day_of, iso, microseconds, moment
 from varve.domain.record import MemoryType, Record, StoreName, span_of
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
+from varve.domain.statements.standing import Standing
 from varve.domain.text import estimated_tokens
 
 MAX_SOURCE_IDS = 50
@@ -49,12 +50,16 @@ class Browsed:
     """A record found without a question; its score is its recency.
 
     `agent` is the other agent whose record it is; None: the searching agent's own.
+    `also_in` are the ids of the records that say the same and were folded into this one.
+    `standing` says whether its statement holds.
     """
 
     record: Record
     grain: StoreName
     score: float
     agent: str | None = None
+    also_in: tuple[str, ...] = ()
+    standing: Standing | None = None
 
     @property
     def tokens(self) -> int:
@@ -78,6 +83,8 @@ class Browsed:
                 zone,
             ),
             "event_time": iso(event_time),
+            "also_in": self.also_in,
+            **_tell_standing(self.standing, microseconds(event_time)),
             "score": round(self.score, 4),
             "why": {
                 "vector": None,
@@ -100,15 +107,10 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
     parts = None
     if item.parts:
         parts = {name: round(share, 4) for name, share in item.parts.items()}
-    standing = item.standing
-    confirmed = standing.confirmed if standing else row.time
     return {
         **row.shown[zone],
         "also_in": item.also_in,
-        "current": standing is None or standing.current,
-        "confirmed_at": iso(moment(confirmed)),
-        "superseded_by": standing and standing.successor,
-        "is_named": standing is not None and standing.is_named,
+        **_tell_standing(item.standing, row.time),
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),
@@ -117,6 +119,17 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
             "importance": round(row.importance, 4),
             "parts": parts,
         },
+    }
+
+
+def _tell_standing(standing: Standing | None, time: int) -> dict[str, Any]:
+    """Return the values of a result that say how its statement stands."""
+    confirmed = standing.confirmed if standing else time
+    return {
+        "current": standing is None or standing.current,
+        "confirmed_at": iso(moment(confirmed)),
+        "superseded_by": standing and standing.successor,
+        "is_named": standing is not None and standing.is_named,
     }
 
 

@@ -9,7 +9,11 @@ from varve.domain.calendar import Grain
 from varve.domain.language.timemarks import is_relative_time
 from varve.domain.record import GRAINS, Store, StoreName
 from varve.domain.search.query import Filter, SearchRequest, as_of, window
-from varve.domain.search.question import asks_for_a_state, asks_what_happened
+from varve.domain.search.question import (
+    asks_for_a_state,
+    asks_for_everything,
+    asks_what_happened,
+)
 
 if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords
@@ -114,8 +118,10 @@ def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
         return replace(found, weighs=True, lasting=lasting)
     until = _get_earliest(words.until, limited.where.until)
     inside = replace(limited.where, since=words.since, until=until)
-    text = words.rest if words.rest != request.text else ""
-    return replace(found, where=inside, text=text)
+    is_only_time = words.rest == request.text
+    if is_only_time or asks_for_everything(words.rest):
+        return replace(found, where=inside, text="")
+    return replace(found, where=inside, text=words.rest)
 
 
 def _route_by_limits(

@@ -62,6 +62,7 @@ class StoreStatements:
         self._later: dict[int, Later] = {}
         self._nearest: dict[int, int] = {}
         self._crowds: dict[int, int] = {}
+        self._persons: dict[int, set[int]] = {}
 
     def read(self, row: int) -> Statement:
         """Return a turn as a statement."""
@@ -362,7 +363,19 @@ class StoreStatements:
     def find_persons(self, visible: Filter) -> set[int]:
         """Return the codes of the persons who said the turns that pass the filter."""
         columns = self._columns
-        is_shown = columns.admitted(visible) & (columns.types == _TURN)
+        return self._select_persons(columns.admitted(visible))
+
+    def find_persons_of(self, user: int) -> set[int]:
+        """Return the codes of the persons who speak in the memory of a user's code."""
+        if user not in self._persons:
+            is_of_user = self._columns.users.of == user
+            self._persons[user] = self._select_persons(is_of_user)
+        return self._persons[user]
+
+    def _select_persons(self, rows: Bools) -> set[int]:
+        """Return the codes of the persons who said the turns among the rows."""
+        columns = self._columns
+        is_shown = rows & (columns.types == _TURN)
         names = columns.speakers.names
         spoken = np.unique(columns.speakers.of[is_shown]).tolist()
         return {

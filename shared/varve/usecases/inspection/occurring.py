@@ -1,12 +1,13 @@
 """Who and what occurs in a memory, as `people` and `topics` of a search may name them."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 from varve.domain.language.tokens import fold
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record
 from varve.domain.statements.paired import is_person
+from varve.domain.topics import list_name_words, list_words, stem_topic
 from varve.domain.triple import Triple
 from varve.usecases.session import Session
 from varve.usecases.whole_stores import read_summaries, read_working
@@ -38,11 +39,49 @@ def list_people(session: Session) -> list[Occurrence]:
 
 
 def list_topics(session: Session) -> list[Occurrence]:
-    """Return the topics of the summaries, by the number of summaries. Raises Retryable."""
-    counts: Counter[str] = Counter()
-    for summary in _read_summaries(session):
-        counts.update(dict.fromkeys(summary.topics, 1))
+    """Return the topics of statements and summaries, by the records that tell of them.
+
+    Facts and turns count; a topic of nothing but summaries has their number. Forms of a
+    word are one topic. Raises Retryable.
+    """
+    told = list(read_working(session.scope, session.records))
+    summaries = _read_summaries(session)
+    triples = session.graph.triples(session.scope)
+    names = list_name_words(_find_names(told, triples, summaries).values())
+    words = [list_words(_read_words(record), names) for record in told]
+    counts = _count_forms(words)
+    known: set[str] = set().union(*map(stem_topic, counts))
+    of_summaries: list[Sequence[str]] = []
+    for summary in summaries:
+        topics = [one for one in summary.topics if " " not in one]
+        of_summaries.append(list_words(" ".join(topics), names))
+    for topic, count in _count_forms(of_summaries).items():
+        if known.isdisjoint(stem_topic(topic)):
+            counts[topic] = count
     return _list("topic", counts)
+
+
+def _read_words(record: Record) -> str:
+    """Return what a record says, without the name of its speaker."""
+    return record.content.removeprefix(f"{record.about}: ")
+
+
+def _count_forms(texts: Iterable[Iterable[str]]) -> Counter[str]:
+    """Count the texts by word; a word stands for all its forms, in the most frequent one."""
+    group_of: dict[str, int] = {}
+    forms: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for words in texts:
+        for word in words:
+            own = stem_topic(word)
+            known = [group_of[stem] for stem in own if stem in group_of]
+            group = min(known, default=len(forms))
+            group_of.update(dict.fromkeys(own, group))
+            forms[group][word] += 1
+    counts: Counter[str] = Counter()
+    for by_form in forms.values():
+        ((word, _),) = by_form.most_common(1)
+        counts[word] = by_form.total()
+    return counts
 
 
 def _read_summaries(session: Session) -> list[Record]:

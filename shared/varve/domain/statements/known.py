@@ -1,0 +1,92 @@
+"""Standings that no question changes: by corrections, links and clear pairs."""
+
+from varve.domain.search.columns import Columns
+from varve.domain.search.query import Filter
+from varve.domain.statements.cues import read_cues
+from varve.domain.statements.pairs import leaves
+from varve.domain.statements.standing import (
+    CLEAR,
+    Standing,
+    Standings,
+    Successor,
+)
+from varve.domain.statements.told_values import ToldValues
+
+
+class KnownStandings:
+    """The standings of one store's rows, as every answer tells them.
+
+    A statement is superseded if a correction or a link names it, or if its pair with a
+    later one scores at least `CLEAR`. Where several persons speak with each other, no
+    pair is clear. What lies outside `visible` supersedes nothing, and nothing supersedes
+    the part of a statement that alone a `question` asks for. `told` has the values that the
+    messages of the columns state.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        visible: Filter,
+        question: str = "",
+        told: ToldValues | None = None,
+    ) -> None:
+        admitted = None
+        if visible.until is not None:
+            admitted = columns.admitted(visible)
+        self._standings = Standings(
+            columns, admitted, told=told or ToldValues()
+        )
+        self._question = read_cues(question) if question else None
+        self._successors: dict[int, Successor] = {}
+
+    def describe(self, row: int) -> Standing:
+        """Return how the statement of a row stands."""
+        standings = self._standings
+        time = standings.columns.event_times.item(row)
+        statement = standings.store.find_statement(row)
+        if statement is None:
+            return Standing(current=True, confirmed=time)
+        confirmed = max(time, standings.find_confirmed(statement))
+        successor = self._find_clear(row, statement)
+        if successor is None:
+            return Standing(current=True, confirmed=confirmed)
+        last = standings.find_last(statement, self._successors)
+        return Standing(
+            current=False,
+            confirmed=confirmed,
+            successor=standings.columns.ids[last],
+            is_corrected=statement in standings.corrections,
+            is_named=successor.is_named,
+        )
+
+    def _find_clear(self, row: int, statement: int) -> Successor | None:
+        """Return the successor of a row that leaves no doubt; None: it holds."""
+        standings = self._standings
+        found = standings.find_successors([statement])
+        self._successors |= found
+        successor = found.get(statement)
+        if successor is None or not self._is_clear(successor):
+            return None
+        if not standings.concerns(row, statement, successor.row):
+            return None
+        return None if self._leaves(statement, successor) else successor
+
+    def _leaves(self, statement: int, successor: Successor) -> bool:
+        """Return whether a successor leaves as it is what the question asks for."""
+        if self._question is None:
+            return False
+        store = self._standings.store
+        earlier = store.read(statement).text
+        return leaves(self._question, earlier, store.read(successor.row).cues)
+
+    def _is_clear(self, successor: Successor) -> bool:
+        if successor.is_named:
+            return True
+        is_likely = successor.score >= CLEAR
+        return is_likely and self._speaks_alone(successor.row)
+
+    def _speaks_alone(self, row: int) -> bool:
+        """Return whether one person alone speaks in the memory of a row's user."""
+        standings = self._standings
+        user = standings.columns.users.of.item(row)
+        return len(standings.store.find_persons_of(user)) == 1

@@ -1,0 +1,95 @@
+"""The topics of texts without a model: words of substance, and pairs of them."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from varve.domain.language.stems import stems
+from varve.domain.language.stopwords import NO_TOPICS
+from varve.domain.language.tokens import fold
+from varve.domain.source_lines import SourceLine
+
+MAX_TOPICS = 8
+_TERM = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
+
+
+def choose_topics(
+    lines: Sequence[SourceLine], people: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the words and word pairs of the heaviest lines; no two share a word."""
+    names = list_name_words(people)
+    weights: defaultdict[str, float] = defaultdict(float)
+    counts: Counter[str] = Counter()
+    for line in lines:
+        for term in dict.fromkeys(_terms(line.sentence, names)):
+            weights[term] += 0.5 + line.importance
+            counts[term] += 1
+
+    def score(term: str) -> float:
+        rarity = math.log(1 + len(lines) / counts[term])
+        factor = _pair_factor(term, counts[term])
+        return round(factor * weights[term] * rarity, 6)
+
+    return _without_overlap(sorted(weights, key=score, reverse=True))
+
+
+def _pair_factor(term: str, count: int) -> float:
+    """Return 1 for a word, more for a pair that recurs, less for one that does not."""
+    if " " not in term:
+        return 1.0
+    return 1.5 if count > 1 else 0.5
+
+
+def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
+    words: list[str] = []
+    for word in _TERM.findall(sentence.lower()):
+        is_term = _is_term(word) and word not in names
+        words.append(word if is_term else "")
+    yield from filter(None, words)
+    for first, second in pairwise(words):
+        if first and second:
+            yield f"{first} {second}"
+
+
+def list_words(text: str, names: Container[str]) -> list[str]:
+    """Return the words of a text that may be topics, in lower case, each once."""
+    found = dict.fromkeys(_TERM.findall(text.lower()))
+    return [word for word in found if _is_term(word) and word not in names]
+
+
+def list_name_words(names: Iterable[str]) -> set[str]:
+    """Return the words of persons' names, in lower case; they are no topics."""
+    found: set[str] = set()
+    for name in names:
+        found.update(_TERM.findall(name.lower()))
+    return found
+
+
+def stem_topic(topic: str) -> frozenset[str]:
+    """Return the stems of a topic's words; two forms of a word share one."""
+    found: set[str] = set()
+    for word in topic.split():
+        found.update(stems(fold(word)))
+    return frozenset(found)
+
+
+def _is_term(word: str) -> bool:
+    return (
+        2 < len(word) < 30
+        and fold(word) not in NO_TOPICS
+        and not word[0].isdigit()
+    )
+
+
+def _without_overlap(terms: Iterable[str]) -> tuple[str, ...]:
+    """Return the first terms that share no word in any form, at most `MAX_TOPICS`."""
+    used: set[str] = set()
+    topics: list[str] = []
+    for term in terms:
+        own = stem_topic(term)
+        if len(topics) < MAX_TOPICS and used.isdisjoint(own):
+            used |= own
+            topics.append(term)
+    return tuple(topics)

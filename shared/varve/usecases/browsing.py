@@ -1,0 +1,201 @@
+"""Browse a memory: its newest statements, each in one place, with how it stands."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from varve.domain.calendar import Grain, microseconds
+from varve.domain.entities import fold_of_user
+from varve.domain.record import StoreName
+from varve.domain.search.choosing import Contender, fold_repeats
+from varve.domain.search.columns import Columns
+from varve.domain.search.mentions import has_mentions
+from varve.domain.search.nearness import recency
+from varve.domain.search.query import Filter
+from varve.domain.search.results import Browsed
+from varve.domain.search.routing import Route
+from varve.domain.statements.known import KnownStandings
+from varve.domain.statements.standing import Standing
+from varve.usecases.find import Stock, number_rows, read_columns
+from varve.usecases.known_ends import StatedEnds
+from varve.usecases.lookup import Browsing, Running
+
+MAX_BROWSED = 1_000
+"""The newest records of a grain among which a browse looks for words and repeats."""
+WIDEN_FACTOR = 4
+"""The factor by which more records are read if repeats leave too few statements."""
+
+_Store = tuple[str | None, StoreName]
+"""The other agent whose store it is, or None, and its grain."""
+
+
+def browse(
+    way: Route, grains: Sequence[StoreName], running: Running
+) -> list[Browsed]:
+    """Return the newest statements of all grains; the score is the recency."""
+    wanted = running.request.max_results
+    limit = MAX_BROWSED if way.where.mentions else wanted
+    while True:
+        found, is_all = _read_newest(way, grains, running, limit)
+        shelf = _open_shelf(found, running.stocks)
+        folded = _fold(found, shelf)
+        if is_all or len(folded) >= wanted or limit >= MAX_BROWSED:
+            break
+        limit = min(MAX_BROWSED, limit * WIDEN_FACTOR)
+    return _describe(folded, shelf, way, running)
+
+
+def _read_newest(
+    way: Route, grains: Sequence[StoreName], running: Running, limit: int
+) -> tuple[list[Browsing], bool]:
+    """Return up to `limit` records of each store, newest first, and whether that is all."""
+    read = running.browse(grains, way.where, limit)
+    counts = Counter((one.agent, one.grain) for one in read)
+    mentions = way.where.mentions
+    found = [one for one in read if has_mentions(one.record.content, mentions)]
+    found.sort(key=_newest_first)
+    return found, max(counts.values(), default=0) < limit
+
+
+def _newest_first(one: Browsing) -> tuple[float, int, str]:
+    record = one.record
+    return -record.event_time.timestamp(), -record.position, record.id
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """The stores of what was found, and the row of each record by its id.
+
+    A store too large to load is missing.
+    """
+
+    columns: Mapping[_Store, Columns]
+    rows: Mapping[_Store, Mapping[str, int]]
+
+    def find_row(self, one: Browsing | Browsed) -> int | None:
+        """Return the row of a record in its columns."""
+        return self.rows.get((one.agent, one.grain), {}).get(one.record.id)
+
+
+def _open_shelf(found: Sequence[Browsing], stocks: Sequence[Stock]) -> _Shelf:
+    stock_of = {stock.agent: stock for stock in stocks}
+    columns: dict[_Store, Columns] = {}
+    rows: dict[_Store, Mapping[str, int]] = {}
+    for agent, grain in {(one.agent, one.grain) for one in found}:
+        store = read_columns(stock_of[agent], grain)
+        if store is not None:
+            columns[agent, grain] = store
+            rows[agent, grain] = store.derive(number_rows)
+    return _Shelf(columns, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    """A record to show, and the ids of those that say the same."""
+
+    shown: Browsing
+    also_in: tuple[str, ...] = ()
+
+
+def _fold(found: Sequence[Browsing], shelf: _Shelf) -> list[_Folded]:
+    """Give each statement one place, as a search does."""
+    contenders: list[Contender] = []
+    folded: list[_Folded] = []
+    for at, one in enumerate(found):
+        row = shelf.find_row(one)
+        if row is None:
+            folded.append(_Folded(one))
+        else:
+            contenders.append(_build_contender(one, at, row, shelf))
+    for place in fold_repeats(contenders) if contenders else ():
+        folded.append(_Folded(found[place.shown.at], place.also_in))
+    folded.sort(key=lambda one: _newest_first(one.shown))
+    return folded
+
+
+def _build_contender(
+    one: Browsing, at: int, number: int, shelf: _Shelf
+) -> Contender:
+    columns = shelf.columns[one.agent, one.grain]
+    (row,) = columns.read_rows(np.array([number]))
+    return Contender(
+        minus_score=-row.time,
+        minus_time=-row.time,
+        id=row.id,
+        at=at,
+        number=number,
+        row=row,
+        columns=columns,
+        grain=one.grain,
+        agent=one.agent,
+    )
+
+
+def _describe(
+    folded: Sequence[_Folded], shelf: _Shelf, way: Route, running: Running
+) -> list[Browsed]:
+    """Return the statements with their recency and how they stand."""
+    moments = [microseconds(one.shown.record.event_time) for one in folded]
+    times = np.array(moments, np.int64)
+    scores = recency(
+        times, way.present, running.lookup.half_life_days
+    ).tolist()
+    describe = _Describer(shelf, way, running)
+    browsed: list[Browsed] = []
+    for one, score in zip(folded, scores, strict=True):
+        record, grain, agent = one.shown
+        standing = describe(one.shown)
+        browsed.append(
+            Browsed(record, grain, score, agent, one.also_in, standing)
+        )
+    return browsed
+
+
+class _Describer:
+    """Tells how browsed statements stand."""
+
+    def __init__(self, shelf: _Shelf, way: Route, running: Running) -> None:
+        where = way.where
+        visible = Filter(until=where.until, user_id=where.user_id)
+        self._shelf = shelf
+        self._known = {
+            store: KnownStandings(columns, visible)
+            for store, columns in shelf.columns.items()
+            if store[1] is Grain.WORKING
+        }
+        self._stock_of = {stock.agent: stock for stock in running.stocks}
+        self._where = where
+        present = min(where.until or way.present, way.present)
+        triples = fold_of_user(running.lookup.triples(), where.user_id)
+        self._ends = StatedEnds(triples, present)
+
+    def __call__(self, one: Browsing) -> Standing:
+        """Return how a record stands; a summary always holds."""
+        time = microseconds(one.record.event_time)
+        holds = Standing(current=True, confirmed=time)
+        if one.grain is not Grain.WORKING:
+            return holds
+        row = self._shelf.find_row(one)
+        standing = holds
+        if row is not None:
+            standing = self._known[one.agent, one.grain].describe(row)
+        if not standing.current or one.agent is not None:
+            return self._hide_successor(standing, one)
+        conversation = one.record.conversation_id or ""
+        if self._ends.have_ended(conversation, one.record.source_ids):
+            return replace(standing, current=False)
+        return standing
+
+    def _hide_successor(self, standing: Standing, one: Browsing) -> Standing:
+        """Return another agent's standing without a successor that is not granted."""
+        successor = standing.successor
+        if one.agent is None or successor is None:
+            return standing
+        store = (one.agent, one.grain)
+        where = self._stock_of[one.agent].narrow(self._where, one.grain)
+        number = self._shelf.rows[store][successor]
+        if where and self._shelf.columns[store].admitted(where)[number]:
+            return standing
+        return replace(standing, successor=None)
