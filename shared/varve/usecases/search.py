@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords
 
 MAX_RESULTS = 100
-SPARE_RESULTS = 10
+SPARE_RESULTS = 20
 """Additional candidates for a question in which superseded statements are demoted."""
 
 

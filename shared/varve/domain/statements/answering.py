@@ -4,9 +4,9 @@ A successor takes the place of what it supersedes. The assistant's echo of a sta
 steps back behind it.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from enum import Enum, auto
 
 import numpy as np
 
@@ -15,14 +15,14 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
-from varve.domain.statements.answerhood import Telling, weigh_answer
-from varve.domain.statements.asked import PairQuestion
+from varve.domain.statements.asked import Asking, Found
 from varve.domain.statements.cues import (
     Cues,
     asks_past,
     read_cues,
     split_at_change,
 )
+from varve.domain.statements.judging import Judgement
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.particulars import (
     Particulars,
@@ -36,8 +36,8 @@ BEHIND = 0.5
 """The factor of the score of a superseded statement, or of an echo."""
 JUST_BEHIND = 0.97
 """The factor of the score of a statement that is likely superseded."""
-ASKED_PLACES = 12
-"""So many statements at the beginning of an answer count as asked for."""
+SHARPNESS = 0.25
+"""How much of the chances counts in the scores; their order does not depend on it."""
 
 
 def settle(
@@ -60,19 +60,22 @@ def settle(
     store = columns.derive(StoreStatements)
     cues = read_cues(text)
     is_of_past = not about_present and asks_past(text)
-    whom = _find_whom(text, cues, columns, visible)
-    if whom is _Whom.SPEAKER and (about_present or is_of_past):
-        ranked = weigh_answers(ranked, store, cues)
+    is_careful = _asks_one_of_several(text, cues, columns, visible)
     statements = {
         item.number: store.find_statement(item.number) for item in ranked
     }
-    relevances = _measure_relevances(ranked, statements)
+    judged = None
+    if not is_careful and (about_present or is_of_past):
+        asking = Asking(cues, store.count_told(visible), is_of_past)
+        found = _collect_found(ranked, store, statements)
+        judged = Judgement(asking, store, found, _list_told(statements))
+        ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
         columns,
         # Statements of other users supersede none of the ranked ones.
         admitted=None if visible.until is None else columns.admitted(visible),
-        asked=PairQuestion(cues, question, relevances),
-        careful=whom is _Whom.ONE_OF_SEVERAL,
+        judged=judged,
+        careful=is_careful,
         told=told,
     )
     successors = standings.find_successors(_list_told(statements))
@@ -84,8 +87,7 @@ def settle(
         _mark(item, statements, successors, standings) for item in ranked
     ]
     if is_of_past:
-        placed = _put_former_first(marked, statements, successors)
-        return _put_change_behind(placed, store, text)
+        return _put_change_behind(marked, store, text)
     return marked
 
 
@@ -95,67 +97,73 @@ def _list_told(statements: Mapping[int, int | None]) -> list[int]:
     return list(dict.fromkeys(told))
 
 
-def weigh_answers(
-    ranked: Sequence[Ranked], store: StoreStatements, question: Cues
-) -> Sequence[Ranked]:
-    """Return the rows with those first that by their words answer the question."""
-    weighed = []
+def _collect_found(
+    ranked: Sequence[Ranked],
+    store: StoreStatements,
+    statements: Mapping[int, int | None],
+) -> dict[int, Found]:
+    """Return what was found for each statement, and for each row without one."""
+    best = max((item.score for item in ranked), default=0.0) or 1.0
+    rows: dict[int, list[Ranked]] = {}
     for item in ranked:
-        factor = weigh_answer(question, read_telling(item, store))
-        weighed.append(replace(item, score=item.score * factor))
+        statement = statements[item.number]
+        row = item.number if statement is None else statement
+        rows.setdefault(row, []).append(item)
+    places = {row: place for place, row in enumerate(rows)}
+    return {
+        row: Found(
+            text=store.read(row).text,
+            share=max(item.score for item in items) / best,
+            place=places[row],
+            cosine=max(item.vector for item in items),
+            is_fact=_tells_fact(items, store),
+            is_assistant=store.is_assistant(row),
+        )
+        for row, items in rows.items()
+    }
+
+
+def _tells_fact(items: Iterable[Ranked], store: StoreStatements) -> bool:
+    return any(store.is_fact(item.number) for item in items)
+
+
+def put_likely_first(
+    ranked: Sequence[Ranked],
+    statements: Mapping[int, int | None],
+    judged: Judgement,
+) -> list[Ranked]:
+    """Return the rows by the chance that their statement is the answer."""
+    chances: list[float] = []
+    for item in ranked:
+        statement = statements[item.number]
+        row = item.number if statement is None else statement
+        chances.append(judged.weigh(row))
+    greatest = max(chances, default=0.0)
+    best = max((item.score for item in ranked), default=0.0)
+    weighed = []
+    for item, chance in zip(ranked, chances, strict=True):
+        share = math.exp(SHARPNESS * (chance - greatest))
+        weighed.append(replace(item, score=best * share))
     return sorted(weighed, key=lambda item: -item.score)
 
 
-def read_telling(item: Ranked, store: StoreStatements) -> Telling:
-    """Return a row as what `weigh_answer` weighs."""
-    return Telling(
-        cues=store.read(item.number).cues,
-        cosine=item.vector,
-        is_assistant=store.is_assistant(item.number),
-        is_fact=store.is_fact(item.number),
-    )
-
-
-def _measure_relevances(
-    ranked: Sequence[Ranked], statements: Mapping[int, int | None]
-) -> dict[int, float]:
-    """Return the share of the best score that each row of a statement has, best first."""
-    best = max((item.score for item in ranked), default=0.0) or 1.0
-    found: dict[int, float] = {}
-    for item in ranked:
-        row = statements[item.number]
-        if row is not None and len(found) < ASKED_PLACES:
-            found.setdefault(row, item.score / best)
-    return found
-
-
-class _Whom(Enum):
-    """Of whom a question asks.
-
-    Several persons who speak with each other tell of each other's past. Weak pairs would
-    reorder the answers: recall on LoCoMo fell from 81 to 62 percent.
-    """
-
-    SPEAKER = auto()
-    ONE_OF_SEVERAL = auto()
-    UNKNOWN = auto()
-
-
-def _find_whom(
+def _asks_one_of_several(
     text: str, cues: Cues, columns: Columns, visible: Filter
-) -> _Whom:
-    """Return of whom a question asks, by its own words and the names in it."""
+) -> bool:
+    """Return whether a question names one of several persons who speak with each other.
+
+    These tell of each other's past. Weak pairs would reorder the answers: recall on LoCoMo
+    fell from 81 to 62 percent.
+    """
     if cues.has("own"):
-        return _Whom.SPEAKER
+        return False
     named: set[int] = set()
     for word in set(words(text)):
         named |= columns.speakers_by_word.get(word, frozenset())
     if not named:
-        return _Whom.UNKNOWN
+        return False
     persons = columns.derive(StoreStatements).find_persons(visible)
-    if not named & persons:
-        return _Whom.UNKNOWN
-    return _Whom.SPEAKER if len(persons) == 1 else _Whom.ONE_OF_SEVERAL
+    return len(persons) > 1 and bool(named & persons)
 
 
 def _find_tellers(statements: Mapping[int, int | None]) -> dict[int, int]:
@@ -193,31 +201,6 @@ def _put_current_first(
     for item in ranked:
         answer.add(item, statements[item.number])
     return answer.sort()
-
-
-def _put_former_first(
-    marked: Sequence[Ranked],
-    statements: Mapping[int, int | None],
-    successors: Mapping[int, Successor],
-) -> list[Ranked]:
-    """Return the rows with superseded statements before their successors."""
-    best: dict[int | None, float] = {}
-    for item in marked:
-        best.setdefault(statements[item.number], item.score)
-    lifted: dict[int | None, float] = {}
-    limits: dict[int | None, float] = {}
-    for row, successor in successors.items():
-        if row in best and successor.row in best:
-            lifted[row] = max(best[row], best[successor.row])
-            limits[successor.row] = JUST_BEHIND * lifted[row]
-    placed = []
-    for item in marked:
-        told = statements[item.number]
-        score = min(item.score, limits.get(told, item.score))
-        if told in lifted and item.score == best[told]:
-            score = lifted[told]
-        placed.append(replace(item, score=score))
-    return sorted(placed, key=lambda item: -item.score)
 
 
 def _put_change_behind(

@@ -1,132 +1,182 @@
-"""Whether a later statement supersedes an earlier one, given a question that both may answer.
+"""Which of the statements that a question finds answers it, and which a later one supersedes.
 
-What a question asks for is evidence that both tell of it: the same pair is judged more
-readily than without a question. `benchmarks/updates_fit_asked.py` fitted the weights.
+The answer to a question about the present is the last statement that answers it: the
+chance of a statement is that it answers, times the chances that none of the later ones
+supersedes it. `benchmarks/updates_fit_asked.py` fitted the weights of both on how often
+the right statement has the greatest chance.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
-import numpy as np
-
-from varve.domain.search.lexical import Floats
-from varve.domain.statements.cues import Cues
+from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
 from varve.domain.statements.pairs import (
-    MIN_CROWD,
     Statement,
     measure_bars,
     measure_likeness,
     relate,
-    tells_nothing_own,
 )
+from varve.domain.statements.wording import read_wording
 
-LEAST_SCORE = -8.0
-SCORE_UNIT = 4.0
-"""A pair's own score counts from `LEAST_SCORE` on, in these units."""
+LEAST_SHARE = 1e-3
+FIRST_PLACES = 3
+CROWD_UNIT = 10
+"""Among fewer statements than these no more stands beside the one asked for."""
+LEAST_ODDS = -20.0
 
-WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {
-        "bias": -3.68, "pair": 0.89, "found before": 2.87, "margin": 1.62,
-        "near question": 0.71, "unrelated": -0.94, "likeness": 0.77,
-        "words": 2.22, "change": 0.52, "own": 0.23, "continues": -2.22,
-        "crowd": -1.00, "comma": 0.71, "colon": 0.80, "never": -1.93,
-        "event": -0.49,
-    }
-)  # fmt: skip
-NEAREST_IF_ASKED = 1.14
-"""What it adds that no earlier statement of the speaker is nearer to the later one."""
+ROW_WEIGHTS: Mapping[str, float] = MappingProxyType({})
+PAIR_WEIGHTS: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class PairQuestion:
-    """A question's cues and vector with the statements that it found.
+class Asking:
+    """A question's cues, and of how many statements of persons it asks.
 
-    `relevances` has the share of the best score that each row of a statement has, best
-    first.
+    `is_past`: it asks for what held before.
     """
 
     cues: Cues
-    vector: Floats = field(repr=False)
-    relevances: Mapping[int, float]
+    count: int
+    is_past: bool = False
 
-    def measure_margin(self, row: int, other: int) -> float:
-        """Return how far `other` stands out from the best row beside these two.
-
-        0: there is none from which it could.
-        """
-        for found, relevance in self.relevances.items():
-            if found not in (row, other):
-                return self.relevances.get(other, 0.0) - relevance
-        return 0.0
+    @property
+    def crowd(self) -> float:
+        """How many other statements there are to mistake for the one asked for, 0 for few."""
+        return math.log(max(1.0, self.count / CROWD_UNIT))
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPair:
-    """Two statements of a speaker.
+class Found:
+    """A statement that a question found, or another row without one.
 
-    `relevance` is that of the earlier one (`PairQuestion.relevances`), and `margin` is
-    `PairQuestion.measure_margin`. `crowd` counts the later statements of the speaker.
-    `score` is that of the pair alone, as if no words barred it (`pairs.weigh_pair`).
+    `share` is its score as a share of the best one, `place` its place from 0, `cosine` its
+    likeness to the question. `is_fact`: a fact tells it too. `is_assistant`: the assistant
+    said it.
     """
 
-    earlier: Statement
-    later: Statement
-    score: float
-    relevance: float
-    margin: float
-    crowd: int
+    text: str
+    share: float
+    place: int
+    cosine: float
+    is_fact: bool = False
+    is_assistant: bool = False
 
 
-def score_asked(question: PairQuestion, pair: AskedPair) -> float:
+def score_row(asking: Asking, found: Found) -> float:
+    """Return how likely what was found answers the question, as a logit."""
+    return weigh(measure_row(asking, found), ROW_WEIGHTS)
+
+
+def score_pair(
+    asking: Asking, earlier: Statement, later: Statement, odds: float
+) -> float:
     """Return how likely the later statement supersedes the earlier one, as a logit.
 
-    -inf: the later one is a passage of a longer message, only asks, tells of others or of
-    nothing present, or has no value.
+    `odds` are those that the later one answers the question (`score_row`). -inf: the
+    later one has no value, or goes on without a word of change.
     """
-    after = pair.later.cues
-    is_foreign = tells_nothing_own(pair.earlier.cues, after)
-    if pair.score == -np.inf or is_foreign or not _may_tell_value(after):
-        return -np.inf
-    signals = measure_asked(question, pair)
-    return sum(weight * signals[name] for name, weight in WEIGHTS.items())
+    if not may_tell_value(later.cues) or goes_on(earlier, later):
+        return -math.inf
+    signals = measure_pair(asking, earlier, later)
+    signals["odds"] = max(LEAST_ODDS, odds)
+    return weigh(signals, PAIR_WEIGHTS)
 
 
-def measure_asked(question: PairQuestion, pair: AskedPair) -> dict[str, float]:
-    """Return the signals of a pair, each about from 0 to 1; "pair" from -2.
+def weigh(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return the weighted sum of the signals."""
+    return sum(weight * signals[name] for name, weight in weights.items())
 
-    "crowd" is the natural logarithm of the count, from `MIN_CROWD` on.
-    """
-    before = pair.earlier.cues
-    after = pair.later.cues
-    near = float(question.vector @ pair.earlier.vector)
+
+def measure_row(asking: Asking, found: Found) -> dict[str, float]:
+    """Return the signals of what was found."""
+    question = asking.cues
+    cues = read_cues(found.text)
+    wording = read_wording(found.text)
+    is_users = float(not found.is_assistant)
+    share = math.log(max(LEAST_SHARE, found.share))
+    near = max(0.0, found.cosine)
+    telling = wording.telling * is_users
+    unrelated = float(not relate(question, cues))
+    likeness = measure_likeness(question, cues)["likeness"]
+    has_number = bool(cues.particulars.numbers)
+    has_date = bool(cues.particulars.dates)
+    is_past = float(asking.is_past)
     return {
         "bias": 1.0,
-        "pair": max(LEAST_SCORE, pair.score) / SCORE_UNIT,
-        "found before": pair.relevance,
-        "margin": pair.margin,
-        "near question": max(0.0, near),
-        "unrelated": float(not relate(question.cues, after)),
-        **measure_likeness(before, after),
-        "change": float(after.tells_change),
-        "own": float(after.has("own")),
-        "continues": float(_continues_another(pair.earlier, pair.later)),
-        "crowd": math.log(max(1.0, pair.crowd / MIN_CROWD)),
-        "comma": float("," in pair.later.text),
-        "colon": float(":" in pair.later.text),
-        **measure_bars(before, after),
+        "share": share,
+        "first": float(found.place == 0),
+        "among first": float(found.place < FIRST_PLACES),
+        "near": near,
+        "fact": float(found.is_fact),
+        "assistant": float(found.is_assistant),
+        "telling": telling,
+        "changing": wording.changing * is_users,
+        "likeness": likeness,
+        "unrelated": unrelated,
+        "own": float(cues.has("own")),
+        "asks": float(cues.asks),
+        "question": float(cues.particulars.asks),
+        "change": float(cues.tells_change),
+        "name": float(cues.tells_name),
+        "number": float(has_number),
+        "date": float(has_date),
+        "persons": min(2, len(cues.persons)) / 2,
+        "present": min(MOST_PRESENT, cues.present) / MOST_PRESENT,
+        "other asked": float(cues.begins_with_other and question.has("own")),
+        "asks help": float(cues.has("asks_help")),
+        "crowd": asking.crowd,
+        "crowd share": asking.crowd * share,
+        "crowd near": asking.crowd * near,
+        "crowd likeness": asking.crowd * likeness,
+        "crowd telling": asking.crowd * telling,
+        "crowd unrelated": asking.crowd * unrelated,
+        "past": is_past,
+        "past share": is_past * share,
+        "past changing": is_past * wording.changing * is_users,
+        "past unrelated": is_past * unrelated,
     }
 
 
-def _may_tell_value(later: Cues) -> bool:
-    """Return whether a text has a speaker, a change, a name, a number or a date.
+def measure_pair(
+    asking: Asking, earlier: Statement, later: Statement
+) -> dict[str, float]:
+    """Return the signals of a pair; "odds", those of the later one, are left at 0."""
+    before = earlier.cues
+    after = later.cues
+    wording = read_wording(later.text)
+    cosine = max(0.0, float(earlier.vector @ later.vector))
+    words = measure_likeness(before, after)["words"]
+    is_same_talk = earlier.conversation == later.conversation
+    return {
+        "bias": 1.0,
+        "odds": 0.0,
+        "cosine": cosine,
+        "words": words,
+        "change": float(after.tells_change),
+        "changing": wording.changing,
+        "telling": wording.telling,
+        "changed": read_wording(earlier.text).changing,
+        "name": float(after.tells_name),
+        "names": float(before.tells_name and after.tells_name),
+        "numbers": _have_both(
+            before.particulars.numbers, after.particulars.numbers
+        ),
+        "correcting": float(after.has("correcting")),
+        "same talk": float(is_same_talk),
+        "continues": float(later.position > 0 and not is_same_talk),
+        **measure_bars(before, after),
+        "crowd": asking.crowd,
+        "crowd cosine": asking.crowd * cosine,
+        "crowd words": asking.crowd * words,
+        "crowd changing": asking.crowd * wording.changing,
+        "past": float(asking.is_past),
+    }
 
-    "The kiln is hot" has none: it ends nothing that was said of the kiln.
-    """
-    told = later.particulars
-    has_value = later.tells_name or bool(told.numbers or told.dates)
-    return has_value or later.has("own") or later.tells_change
+
+def _have_both(before: Sequence[str], after: Sequence[str]) -> float:
+    return float(bool(before) and bool(after))
 
 
 def goes_on(earlier: Statement, later: Statement) -> bool:
@@ -138,6 +188,11 @@ def goes_on(earlier: Statement, later: Statement) -> bool:
     return is_same and not later.cues.tells_change
 
 
-def _continues_another(earlier: Statement, later: Statement) -> bool:
-    """Return whether the later statement goes on with another conversation's matter."""
-    return later.position > 0 and later.conversation != earlier.conversation
+def may_tell_value(later: Cues) -> bool:
+    """Return whether a text has a speaker, a change, a name, a number or a date.
+
+    "The kiln is hot" has none: it ends nothing that was said of the kiln.
+    """
+    told = later.particulars
+    has_value = later.tells_name or bool(told.numbers or told.dates)
+    return has_value or later.has("own") or later.tells_change

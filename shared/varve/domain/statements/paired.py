@@ -360,6 +360,22 @@ class StoreStatements:
         """Return whether an answer adds nothing to the statement that it answers."""
         return adds_nothing(self.read(row).cues, self.read(statement).cues)
 
+    def list_message_ids(self, row: int) -> Sequence[str]:
+        """Return the ids of the messages that a row is made of."""
+        return self._columns.sources[row]
+
+    def count_told(self, visible: Filter) -> int:
+        """Return how many statements of persons pass the filter."""
+        columns = self._columns
+        is_shown = columns.admitted(visible) & (columns.types == _TURN)
+        counts = np.bincount(columns.speakers.of[is_shown] + 1)
+        names = (None, *columns.speakers.names)
+        return sum(
+            int(count)
+            for count, name in zip(counts, names, strict=False)
+            if is_person(name or "")
+        )
+
     def find_persons(self, visible: Filter) -> set[int]:
         """Return the codes of the persons who said the turns that pass the filter."""
         columns = self._columns

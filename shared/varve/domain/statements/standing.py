@@ -17,19 +17,13 @@ from varve.domain.record import turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
 from varve.domain.search.row import Message
-from varve.domain.statements.asked import (
-    NEAREST_IF_ASKED,
-    AskedPair,
-    PairQuestion,
-    goes_on,
-    score_asked,
-)
 from varve.domain.statements.confirming import (
     confirms_in_words,
     may_tell_the_same,
     only_reminds,
 )
 from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.judging import Judgement
 from varve.domain.statements.links import Relation
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
@@ -38,8 +32,8 @@ from varve.domain.statements.told_values import ToldValues
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_IF_ASKED = 0.5
-"""The same of a score that a question about both gives (`asked.score_asked`)."""
+SUPERSEDED_IF_ASKED = 0.0
+"""The same of a score that a question about both gives (`asked.score_pair`)."""
 CLEAR = 1.0
 """The same of a score that marks an attribute of the profile, which each block shows."""
 
@@ -83,20 +77,20 @@ class Standings:
     """The standing of the rows of one store.
 
     `admitted` are the rows that a request may see; what lies outside supersedes nothing.
-    None: it may see all rows of the users whom it asks for. `asked` is the
-    question, with what it found. `told` has the values that the store's messages state.
+    None: it may see all rows of the users whom it asks for. `judged` is what the question
+    found, as it judges it. `told` has the values that the store's messages state.
     """
 
     columns: Columns
     admitted: Bools | None = None
-    asked: PairQuestion | None = None
+    judged: Judgement | None = None
     careful: bool = False
     told: ToldValues = field(default_factory=ToldValues)
 
     @property
     def question(self) -> Cues | None:
         """The cues of the question."""
-        return self.asked.cues if self.asked else None
+        return self.judged.question if self.judged else None
 
     @cached_property
     def store(self) -> StoreStatements:
@@ -147,15 +141,9 @@ class Standings:
         }
 
     def _add_asked(self, row: int, later: Sequence[int]) -> list[int]:
-        if self.asked is None or row not in self.asked.relevances:
+        if self.judged is None:
             return list(later)
-        known = set(later)
-        more = [
-            one
-            for one in self.asked.relevances
-            if one not in known and self.store.is_later(row, one)
-        ]
-        return [*later, *more]
+        return list(dict.fromkeys([*later, *self.judged.find_later(row)]))
 
     def find_confirmed(self, row: int) -> int:
         """Return when a statement was last said, in microseconds since 1970."""
@@ -233,46 +221,25 @@ class Standings:
 
     def _score(self, row: int, other: int) -> float:
         """Return the pair's score if it reaches the pair's threshold, else -inf."""
-        if self.asked is not None and self._is_asked(self.asked, row, other):
-            return self._score_asked(self.asked, row, other)
+        if self.judged is not None and self.judged.compares(row, other):
+            score = self.judged.score_pair(row, other)
+            is_superseded = score >= SUPERSEDED_IF_ASKED
+        else:
+            score = self._score_unasked(row, other)
+            is_superseded = score >= SUPERSEDED
+        if not is_superseded or self._leaves(row, other):
+            return -np.inf
+        return score
+
+    def _score_unasked(self, row: int, other: int) -> float:
+        """Return the score of a pair by its words alone; -inf: too low to matter."""
         score = self.store.score(row, other)
         if score + NEAREST < SUPERSEDED:
             return -np.inf
         # To find the nearest statement reads all vectors: only where it decides.
         if score < SUPERSEDED:
             score += NEAREST * self.store.is_nearest(row, other)
-        if score < SUPERSEDED or self._leaves(row, other):
-            return -np.inf
         return score
-
-    def _is_asked(self, asked: PairQuestion, row: int, other: int) -> bool:
-        """Return whether the question judges the pair, not its words alone."""
-        if row not in asked.relevances:
-            return False
-        return not goes_on(self.store.read(row), self.store.read(other))
-
-    def _score_asked(self, asked: PairQuestion, row: int, other: int) -> float:
-        score = score_asked(asked, self.read_pair(asked, row, other))
-        if score + NEAREST_IF_ASKED < SUPERSEDED_IF_ASKED:
-            return -np.inf
-        if self.store.is_nearest(row, other):
-            score += NEAREST_IF_ASKED
-        if score < SUPERSEDED_IF_ASKED or self._leaves(row, other):
-            return -np.inf
-        return score
-
-    def read_pair(
-        self, asked: PairQuestion, row: int, other: int
-    ) -> AskedPair:
-        """Return two rows as a pair to judge by a question."""
-        return AskedPair(
-            earlier=self.store.read(row),
-            later=self.store.read(other),
-            score=self.store.weigh(row, other),
-            relevance=asked.relevances[row],
-            margin=asked.measure_margin(row, other),
-            crowd=self.store.count_later(row),
-        )
 
     def _leaves(self, row: int, other: int) -> bool:
         """Return whether a later row leaves as it is what the question asks for."""

@@ -1,0 +1,100 @@
+"""A question's judgement of the statements that it found in one store."""
+
+import math
+from collections.abc import Collection, Mapping
+from itertools import islice
+
+from varve.domain.statements.asked import (
+    Asking,
+    Found,
+    score_pair,
+    score_row,
+)
+from varve.domain.statements.cues import Cues
+from varve.domain.statements.paired import StoreStatements
+
+JUDGED_PLACES = 25
+"""So many places at the beginning of an answer are compared with each other."""
+LEAST_ODDS = -5.0
+"""A later statement with lower odds to answer the question supersedes no other one."""
+LEAST_GONE = 1e-9
+
+
+class Judgement:
+    """How likely each of the rows found answers a question, and still holds.
+
+    `found` has the rows of the statements found, and of what is no statement, such as the
+    assistant's words, best first; those of statements are in `told`. `rows` are those of
+    statements that are compared with each other.
+    """
+
+    def __init__(
+        self,
+        asking: Asking,
+        store: StoreStatements,
+        found: Mapping[int, Found],
+        told: Collection[int],
+    ) -> None:
+        self.asking = asking
+        self.store = store
+        self.found = found
+        self._odds = {
+            row: score_row(asking, one) for row, one in found.items()
+        }
+        every = (row for row in found if row in told)
+        self.rows = tuple(islice(every, JUDGED_PLACES))
+        self._pairs: dict[tuple[int, int], float] = {}
+
+    @property
+    def question(self) -> Cues:
+        """The cues of the question."""
+        return self.asking.cues
+
+    def compares(self, row: int, other: int) -> bool:
+        """Return whether the question judges these two statements."""
+        return row in self.rows and other in self.rows
+
+    def score_pair(self, row: int, other: int) -> float:
+        """Return how likely `other`, a later statement, supersedes `row`, as a logit."""
+        pair = (row, other)
+        if pair not in self._pairs:
+            self._pairs[pair] = self._compute_pair(row, other)
+        return self._pairs[pair]
+
+    def _compute_pair(self, row: int, other: int) -> float:
+        odds = self._odds[other]
+        if odds < LEAST_ODDS:
+            return -math.inf
+        store = self.store
+        return score_pair(
+            self.asking, store.read(row), store.read(other), odds
+        )
+
+    def find_later(self, row: int) -> list[int]:
+        """Return the later ones of the statements that the question found."""
+        if row not in self.rows:
+            return []
+        return [
+            other for other in self.rows if self.store.is_later(row, other)
+        ]
+
+    def weigh(self, row: int) -> float:
+        """Return the natural logarithm of the chance that a statement, or row, is the answer.
+
+        Asked about the present it answers and nothing later supersedes it; asked about
+        the past it answers and something does.
+        """
+        holds = sum(
+            _log_sigmoid(-self.score_pair(row, other))
+            for other in self.find_later(row)
+        )
+        answers = _log_sigmoid(self._odds[row])
+        if self.asking.is_past:
+            return answers + math.log(max(LEAST_GONE, -math.expm1(holds)))
+        return answers + holds
+
+
+def _log_sigmoid(odds: float) -> float:
+    if odds < 0:
+        return odds - math.log1p(math.exp(odds))
+    return -math.log1p(math.exp(-odds))
