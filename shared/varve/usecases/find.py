@@ -13,14 +13,17 @@ from varve.domain.identity import Scope
 from varve.domain.metadata import Values
 from varve.domain.record import Record, StoreName
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Bools
 from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
 from varve.domain.search.question import Question
 from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
-from varve.domain.statements.answering import settle
+from varve.domain.statements.settling import (
+    AgentLanes,
+    Asked,
+    settle_answer,
+)
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
@@ -261,67 +264,50 @@ def _rank(
         wanted.limit,
         explain=wanted.explain,
     )
-    return _settle(ranked, lanes, wanted, sought)
-
-
-def _settle(
-    ranked: Sequence[Ranked],
-    lanes: Sequence[Lane],
-    wanted: Wanted,
-    sought: EmbeddedQuestion,
-) -> list[Ranked]:
-    """Give the rows of each working store their standings; summaries have none.
-
-    A statement is superseded by another one of the same agent only: two agents may speak
-    with different people of the same name.
-    """
-    settled: list[Ranked] = []
-    for lane in lanes:
-        told = [item for item in ranked if item.columns is lane.columns]
-        if told and lane.grain is Grain.WORKING:
-            settled += _settle_lane(told, lane, wanted, sought)
-    if not settled:
-        return list(ranked)
-    others = [item for item in ranked if item.grain is not Grain.WORKING]
-    return sorted([*settled, *others], key=lambda item: -item.score)
-
-
-def _settle_lane(
-    told: Sequence[Ranked],
-    lane: Lane,
-    wanted: Wanted,
-    sought: EmbeddedQuestion,
-) -> list[Ranked]:
-    columns = lane.columns
-    visible = Filter(until=wanted.where.until, user_id=wanted.where.user_id)
-    settled = settle(
-        told,
-        columns,
-        visible,
-        wanted.question.text,
-        sought.whole,
+    asked = Asked(
+        sought=sought,
+        where=wanted.where,
         about_present=wanted.about_present,
+        folds=len(wanted.weights) > 1,
     )
-    is_foreign = lane.agent is not None
-    if len(settled) > len(told) or is_foreign:
-        # A statement that supersedes a result need not pass the filter.
-        admitted = columns.admitted(lane.where or wanted.where)
-        settled = [item for item in settled if admitted[item.number]]
-        if is_foreign:
-            settled = [
-                _without_hidden_successor(item, admitted) for item in settled
-            ]
-    return settled
+    return settle_answer(
+        ranked, _group_by_agent(parts, lanes, embedder), asked
+    )
 
 
-def _without_hidden_successor(item: Ranked, admitted: Bools) -> Ranked:
-    """Return the row without the id of a successor that is not granted."""
-    standing = item.standing
-    if standing is None or standing.successor is None or item.columns is None:
-        return item
-    if admitted[item.columns.ids.index(standing.successor)]:
-        return item
-    return replace(item, standing=replace(standing, successor=None))
+def _group_by_agent(
+    parts: Sequence[_SearchedGrain],
+    lanes: Sequence[Lane],
+    embedder: Embedder,
+) -> list[AgentLanes]:
+    """Return the lanes of each agent, with its facts and turns if they are in memory."""
+    lanes_of: dict[Stock, list[Lane]] = {}
+    for part, lane in zip(parts, lanes, strict=True):
+        lanes_of.setdefault(part.stock, []).append(lane)
+    return [
+        AgentLanes(own, _find_working(stock, own, embedder))
+        for stock, own in lanes_of.items()
+    ]
+
+
+def _find_working(
+    stock: Stock, lanes: Sequence[Lane], embedder: Embedder
+) -> Columns | None:
+    """Return the agent's facts and turns with vectors of the embedder's model.
+
+    Other agents' need a lane, for they may not be granted. None: there are none, they
+    are too many, or they have another model.
+    """
+    for lane in lanes:
+        if lane.grain is Grain.WORKING:
+            return lane.columns
+    if stock.agent is not None:
+        return None
+    columns = stock.columns(Grain.WORKING)
+    is_of_model = stock.embedder(Grain.WORKING).model == embedder.model
+    if not is_of_model or not isinstance(columns, Columns):
+        return None
+    return columns if len(columns) else None
 
 
 def _embed_question(

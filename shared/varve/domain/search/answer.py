@@ -72,8 +72,10 @@ class Result(_ContractModel):
     folded into this place. `current` is False if the statement is superseded or has ended;
     `superseded_by` is then the id of the record that says what holds. `is_named`, which
     is not part of the contract: that record names it, so that it is not only likely.
-    `confirmed_at` is when it was last said or confirmed. `agent_id` is the agent whose memory it is; it is
-    left out unless other agents were searched.
+    `confirmed_at` is when it was last said or confirmed; of a summary, noon in UTC of the
+    last day of its sources. `outdated`, no part of the contract either, are the folded
+    sentences of a summary that are superseded. `agent_id` is the agent whose memory it
+    is; it is left out unless other agents were searched.
     """
 
     id: str
@@ -95,6 +97,7 @@ class Result(_ContractModel):
     until: str | None = None
     agent_id: str | None = None
     is_named: bool = Field(default=False, exclude=True)
+    outdated: tuple[str, ...] = Field(default=(), exclude=True)
 
     @model_serializer(mode="wrap")
     def _without_missing_agent(

@@ -73,7 +73,7 @@ class Ranked:
     rows say nearly the same (`behind`). `also_in` are the ids of the rows that say the
     same and were folded into this one.
     `number` is the row's place in the `columns` of its lane. `standing` says whether its
-    statement holds. `agent` is the other agent whose row it is; None: the agent's own.
+    statement holds. `outdated` are the folded sentences of a summary that do not. `agent` is the other agent whose row it is; None: the agent's own.
     """
 
     row: RecordRow
@@ -88,6 +88,7 @@ class Ranked:
     number: int = -1
     standing: Standing | None = None
     agent: str | None = None
+    outdated: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def id(self) -> str:

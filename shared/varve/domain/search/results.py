@@ -109,6 +109,7 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
         "confirmed_at": iso(moment(confirmed)),
         "superseded_by": standing and standing.successor,
         "is_named": standing is not None and standing.is_named,
+        "outdated": item.outdated,
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),
