@@ -189,7 +189,13 @@ def gather_candidates(
         entities=sorted(entities),
         naming=naming,
         response=response,
-        origins=find_origins(statements, response.results, known, triples),
+        origins=find_origins(
+            statements,
+            results,
+            known,
+            triples,
+            {one.subject for one in sources.profile() if one.subject},
+        ),
         bearing=_find_bearing(response, prompt),
         agents=[memory.scope.agent for memory in sources.shared],
     )
@@ -199,9 +205,13 @@ def _select_results(response: SearchResponse, prompt: str) -> list[Result]:
     """Return the results for the block.
 
     A prompt about the present gets none that a correction or a model's verdict replaced.
+    One about the past gets a summary whole.
     """
     if asks_past(prompt):
-        return response.results
+        return [
+            result.model_copy(update={"outdated": ()})
+            for result in response.results
+        ]
     return [result for result in response.results if not result.is_named]
 
 
