@@ -21,7 +21,7 @@ from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
 from varve.domain.statements.settling import (
     AgentLanes,
-    Asked,
+    AnswerQuestion,
     settle_answer,
 )
 from varve.ports.knowledge import Reranker
@@ -187,7 +187,8 @@ class Wanted:
     """What to find: a question, a filter, the time it is asked, and how to rank.
 
     `weights` has each grain to search, with its weight. `about_present`: superseded
-    statements stand behind.
+    statements stand behind. `folds`: a summary gives its place to the statements that it
+    repeats.
     """
 
     question: Question
@@ -198,6 +199,7 @@ class Wanted:
     limit: int
     explain: bool = False
     about_present: bool = False
+    folds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,11 +266,11 @@ def _rank(
         wanted.limit,
         explain=wanted.explain,
     )
-    asked = Asked(
+    asked = AnswerQuestion(
         sought=sought,
         where=wanted.where,
         about_present=wanted.about_present,
-        folds=len(wanted.weights) > 1,
+        folds=wanted.folds,
     )
     return settle_answer(
         ranked, _group_by_agent(parts, lanes, embedder), asked

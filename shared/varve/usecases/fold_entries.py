@@ -1,11 +1,15 @@
 """Fold a context's entries, so that each statement takes one line of the block."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from varve.domain.block import Entry, EntryType
 from varve.domain.record import Vector
-from varve.domain.statements.folding import BlockLine, Folding
+from varve.domain.statements.folding import (
+    BlockLine,
+    Folding,
+    says_little_more,
+)
 from varve.domain.statements.sameness import Saying
 from varve.domain.statements.summary_sentences import (
     SummarySentence,
@@ -53,8 +57,10 @@ def fold_entries(
         if not is_summary(entry):
             _add(entry, folding, wordings, origins, vectors)
     order = {line.id: by_id[line.id] for line in folding.lines}
-    for entry in order.values():
+    for entry in [*head, *order.values()]:
         wordings.note(entry)
+        folded = folding.also_in.get(entry.id, ())
+        wordings.note_records(entry, map(by_id.get, folded))
     reducing = _Reducing(folding, wordings, origins, sentence_vectors)
     kept = list(_place(ranked, order, reducing))
     return Folded(kept, _name_folded([*head, *kept], folding, origins))
@@ -66,6 +72,7 @@ class _Wordings:
     def __init__(self, origins: Mapping[str, Origin]) -> None:
         self._origins = origins
         self._lines: dict[str, list[str]] = {}
+        self._line_by_record: dict[str, tuple[str, str]] = {}
 
     def note(self, entry: Entry) -> None:
         """Note what a line says."""
@@ -73,6 +80,29 @@ class _Wordings:
         said = {one.wording for one in read_sentences(entry.text)}
         for wording in said.union(origin.wordings if origin else ()):
             self._lines.setdefault(wording, []).append(entry.id)
+
+    def note_records(
+        self, line: Entry, folded: Iterable[Entry | None]
+    ) -> None:
+        """Note the records of a line, and those of the entries folded into it."""
+        for entry in filter(None, (line, *folded)):
+            origin = self._origins.get(entry.id)
+            also_in = origin.also_in if origin else ()
+            for record in (entry.id, *also_in):
+                self._line_by_record.setdefault(record, (line.id, entry.text))
+
+    def find_record(
+        self, sentence: SummarySentence, ids: Iterable[str]
+    ) -> str | None:
+        """Return the line of the first of these records that has one.
+
+        The line, or what was folded into it, must have most words of the sentence.
+        """
+        for id_ in ids:
+            line, text = self._line_by_record.get(id_, ("", ""))
+            if line and says_little_more(sentence.said, text):
+                return line
+        return None
 
     def find(self, wording: str, user: str | None) -> str | None:
         """Return the line that says a sentence; two users' lines say two things."""
@@ -181,7 +211,9 @@ class _Reducing:
         """Return the line that says a sentence; None: the sentence is a new one."""
         origin = self.origins.get(summary.id)
         user = origin.user if origin else None
-        known = self.wordings.find(sentence.wording, user)
+        records = origin.repeats.get(sentence.wording, ()) if origin else ()
+        known = self.wordings.find_record(sentence, records)
+        known = known or self.wordings.find(sentence.wording, user)
         if known is None:
             vector = self.sentence_vectors[sentence.text]
             saying = Saying(sentence.text, vector, user=user)

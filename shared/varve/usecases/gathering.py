@@ -205,13 +205,9 @@ def _select_results(response: SearchResponse, prompt: str) -> list[Result]:
     """Return the results for the block.
 
     A prompt about the present gets none that a correction or a model's verdict replaced.
-    One about the past gets a summary whole.
     """
     if asks_past(prompt):
-        return [
-            result.model_copy(update={"outdated": ()})
-            for result in response.results
-        ]
+        return response.results
     return [result for result in response.results if not result.is_named]
 
 
@@ -293,6 +289,7 @@ def _look_up(
         weights=sources.ranking.read_weights(),
         triples=sources.triples,
         shared=sources.shared,
+        folds=False,
     )
     found = look_up(lookup, SearchRequest.model_validate({**given, **limits}))
     return name_agents(found, question.scope)

@@ -38,7 +38,8 @@ class Lookup:
 
     `shared` are the memories of other agents to search as well. `triples` reads the
     agent's triples; it is called only if the question is about how things stand.
-    `weights` are the workspace's own weights of signals.
+    `weights` are the workspace's own weights of signals. `folds`: a summary gives its
+    place to the statements that it repeats; a context does that line by line.
     """
 
     scope: Scope
@@ -52,6 +53,7 @@ class Lookup:
     triples: Callable[[], Sequence[Triple]] = list
     shared: Sequence[SharedMemory] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    folds: bool = True
 
     def open_stocks(self, metadata: Values) -> list[Stock]:
         """Return the stores of the agent, then those of the other agents."""

@@ -1,7 +1,7 @@
 """Where the words of a context's entries come from, by which repetitions are found."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from varve.domain.block import EntryType
 from varve.domain.mention import in_words
@@ -25,7 +25,8 @@ class Origin:
     `messages`, `whole`, `value` and `user` are those of a `Saying`; `triples` the ids of
     the triples that the words state and little more. `also_in` are the records that
     search folded into the entry. `outdated` are the folded sentences of a summary that
-    are superseded, and `wordings` other folded sentences that say an attribute.
+    are superseded, and `repeats` has the records that say one. `wordings` are other folded
+    sentences that say an attribute.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Origin:
     triples: frozenset[str] = frozenset()
     also_in: tuple[str, ...] = ()
     outdated: frozenset[str] = frozenset()
+    repeats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wordings: frozenset[str] = frozenset()
 
 
@@ -137,10 +139,9 @@ def _result_origin(
             user=result.user_id,
             also_in=also_in,
             outdated=frozenset(result.outdated),
+            repeats=result.repeats,
         )
-    messages = frozenset(
-        (result.conversation_id, id_) for id_ in result.source_ids
-    )
+    messages = result.messages
     stated: set[str] = set()
     for message in messages:
         for triple in by_message.get(message, ()):
@@ -164,7 +165,7 @@ def _states(text: str, triple: Triple) -> bool:
 
 
 def _is_brief_turn(result: Result) -> bool:
-    if result.memory_type != MemoryType.TURN or len(result.source_ids) != 1:
+    if result.memory_type != MemoryType.TURN or len(result.messages) != 1:
         return False
     whole = turn_id(result.conversation_id or "", result.source_ids[0])
     is_brief = estimated_tokens(result.content) <= MAX_BRIEF_TOKENS

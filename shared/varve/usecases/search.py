@@ -295,6 +295,7 @@ def _wanted(
         limit=limit,
         explain=request.explain,
         about_present=_is_about_present(way),
+        folds=lookup.folds and len(weights) > 1,
     )
 
 

@@ -109,7 +109,10 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
         "confirmed_at": iso(moment(confirmed)),
         "superseded_by": standing and standing.successor,
         "is_named": standing is not None and standing.is_named,
+        "source_ids": [*row.sources, *item.said_in][:MAX_SOURCE_IDS],
+        "messages": row.messages,
         "outdated": item.outdated,
+        "repeats": item.repeats,
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),
@@ -134,7 +137,6 @@ def _build_constant_values(
         **_get_days(row.type, row.period, row.about, event_time, zone),
         "event_time": iso(event_time),
         "conversation_id": row.conversation,
-        "source_ids": row.sources[:MAX_SOURCE_IDS],
         "user_id": row.user,
         "memory_type": row.type,
     }

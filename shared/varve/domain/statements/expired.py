@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
+from itertools import chain
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from varve.domain.statements.answering import settle
 from varve.domain.statements.paired import is_person
 from varve.domain.statements.standing import Standing, Standings
 from varve.domain.statements.summary_sentences import SummarySentence
+from varve.domain.statements.unasked import judge_unasked
 
 DIMENSIONS = 256
 _NOON = time(12, tzinfo=UTC)
@@ -75,56 +77,62 @@ def judge_sentences(
     A successor is the id of a turn, or that of a sentence. `turns` are those that memory
     has of the same persons.
     """
-    if not lone:
-        return {}
     first_of: dict[tuple[str | None, ...], LoneSentence] = {}
     for one in lone:
         first_of.setdefault(one.key, one)
-    columns = _build_columns(list(first_of.values()), turns, sought)
-    text = sought.question.text
-    asked = embed_texts([text], sought.embed_words)[0]
-    row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
-    ranked = [
-        _rank(columns, row_by_id[one.id], one.summary)
-        for one in first_of.values()
-        if one.bears
-    ]
-    ranked += [_rank(columns, row_by_id[one.id], one) for one in turns]
-    ranked.sort(key=lambda item: -item.score)
-    settled = settle(
-        ranked,
-        columns,
-        replace(visible, until=None),
-        text,
-        asked,
-        about_present=about_present,
+    firsts = list(first_of.values())
+    if not firsts:
+        return {}
+    columns = _build_columns(firsts, turns, sought)
+    bearing = [one for one in firsts if one.bears]
+    standings = _judge_rest(firsts, columns) | _judge_bearing(
+        bearing, turns, columns, visible, sought, about_present=about_present
     )
-    standings = {item.id: item.standing for item in settled if item.standing}
     spans = {one.id: one.days for one in lone}
     found: dict[str, Standing] = {}
-    rest = [one for one in first_of.values() if not one.bears]
-    found |= _judge_rest([row_by_id[one.id] for one in rest], columns)
     for one in lone:
-        first = first_of[one.key].id
-        standing = standings.get(first) or found.get(first)
+        standing = standings.get(first_of[one.key].id)
         if standing is not None:
             found[one.id] = _date(standing, one, spans)
     return found
 
 
-def _judge_rest(
-    rows: Sequence[int], columns: Columns
+def _judge_bearing(
+    bearing: Sequence[LoneSentence],
+    turns: Sequence[Ranked],
+    columns: Columns,
+    visible: Filter,
+    sought: EmbeddedQuestion,
+    *,
+    about_present: bool,
 ) -> dict[str, Standing]:
-    """Return the standings of the sentences that do not bear on the question."""
-    found: dict[str, Standing] = {}
-    for row, successor in Standings(columns).find_successors(rows).items():
-        found[columns.ids[row]] = Standing(
-            current=False,
-            confirmed=columns.event_times.item(row),
-            successor=columns.ids[successor.row],
-            is_named=successor.is_named,
-        )
-    return found
+    """Return the standings of the sentences that bear on the question."""
+    row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
+    ranked = [
+        _rank(columns, row_by_id[one.id], one.summary) for one in bearing
+    ]
+    ranked += [_rank(columns, row_by_id[one.id], one) for one in turns]
+    ranked.sort(key=lambda item: -item.score)
+    text = sought.question.text
+    settled = settle(
+        ranked,
+        columns,
+        replace(visible, until=None),
+        text,
+        embed_texts([text], sought.embed_words)[0],
+        about_present=about_present,
+    )
+    return {item.id: item.standing for item in settled if item.standing}
+
+
+def _judge_rest(
+    lone: Iterable[LoneSentence], columns: Columns
+) -> dict[str, Standing]:
+    """Return the standings of the superseded sentences that no question judges."""
+    row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
+    rows = [row_by_id[one.id] for one in lone if not one.bears]
+    found = judge_unasked(Standings(columns), rows)
+    return {columns.ids[row]: standing for row, standing in found.items()}
 
 
 def _date(
@@ -248,15 +256,17 @@ def embed_texts(
 
     It is the mean of its words' vectors; without such vectors it counts stems.
     """
-    told = [words(text) for text in texts]
+    told = [words(text) or ["-"] for text in texts]
     if embed_words is None:
-        rows = [_count_stems(one) for one in told]
-        return np.array(rows, np.float32)
-    distinct = list(dict.fromkeys(word for one in told for word in one))
-    table = embed_words(distinct or ["-"])
+        return np.array(list(map(_count_stems, told)), np.float32)
+    distinct = list(dict.fromkeys(chain.from_iterable(told)))
+    table = embed_words(distinct)
     at = {word: number for number, word in enumerate(distinct)}
-    sums = [table[[at[word] for word in one]].sum(axis=0) for one in told]
-    return np.array([_to_unit(one) for one in sums], np.float32)
+    vectors: list[Floats] = []
+    for one in told:
+        rows = table[[at[word] for word in one]]
+        vectors.append(_to_unit(rows.sum(axis=0)))
+    return np.array(vectors, np.float32)
 
 
 def _count_stems(told: Iterable[str]) -> Floats:

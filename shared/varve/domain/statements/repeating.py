@@ -25,6 +25,7 @@ from varve.domain.statements.summary_sentences import (
     SummarySentence,
     read_sentences,
 )
+from varve.domain.statements.unasked import judge_unasked
 
 MOST_UNASKED = 4
 """A summary of so few sentences bears on a question as a whole if no word shows it."""
@@ -136,7 +137,9 @@ class Repetitions:
             for one in summary.bearing:
                 row = one.row
                 if row is not None and row not in known and row not in built:
-                    built[row] = self._build(row, summary.item, question, score)
+                    built[row] = self._build(
+                        row, summary.item, question, score
+                    )
         return list(built.values())
 
     def _build(
@@ -169,12 +172,7 @@ class Repetitions:
         `settled` are the rows of the store with their standings, stand-ins among them.
         """
         by_row = {item.number: item.standing for item in settled}
-        lone = [
-            LoneSentence(one.id, summary.item, one.sentence, one.bears)
-            for summary in self._summaries
-            for one in summary.sentences
-            if one.row is None
-        ]
+        lone = self._list_lone()
         turns = self._list_turns(settled)
         judged = judge_sentences(
             lone, turns, visible, sought, about_present=about_present
@@ -187,6 +185,18 @@ class Repetitions:
                     standing = by_row.get(one.row) or rest.get(one.row)
                 if standing is not None:
                     summary.standings[one.id] = standing
+
+    def _list_lone(self) -> list[LoneSentence]:
+        """Return the sentences that no fact or turn says."""
+        found: list[LoneSentence] = []
+        for summary in self._summaries:
+            for one in summary.sentences:
+                if one.row is None:
+                    lone = LoneSentence(
+                        one.id, summary.item, one.sentence, one.bears
+                    )
+                    found.append(lone)
+        return found
 
     def _list_turns(self, settled: Sequence[Ranked]) -> list[Ranked]:
         """Return the turns by which the settled rows stand, each once."""
@@ -205,37 +215,17 @@ class Repetitions:
         self, by_row: Mapping[int, object], visible: Filter
     ) -> dict[int, Standing]:
         """Return the standings of the superseded rows that no question judges."""
-        rows = {
-            one.row
-            for summary in self._summaries
-            for one in summary.sentences
-            if one.row is not None and one.row not in by_row
-        }
-        if self._store is None or not rows:
+        if self._store is None:
             return {}
+        rows: set[int] = set()
+        for summary in self._summaries:
+            told = (one.row for one in summary.sentences)
+            rows.update(row for row in told if row is not None)
         admitted = None
         if visible.until is not None:
             admitted = self._store.admitted(visible)
         standings = Standings(self._store, admitted=admitted)
-        statement_of = {
-            row: standings.store.find_statement(row) for row in sorted(rows)
-        }
-        told = [row for row in statement_of.values() if row is not None]
-        successors = standings.find_successors(dict.fromkeys(told))
-        found: dict[int, Standing] = {}
-        for row, statement in statement_of.items():
-            successor = successors.get(-1 if statement is None else statement)
-            if statement is None or successor is None:
-                continue
-            if standings.concerns(row, statement, successor.row):
-                found[row] = Standing(
-                    current=False,
-                    confirmed=self._store.event_times.item(statement),
-                    successor=self._store.ids[successor.row],
-                    is_corrected=statement in standings.corrections,
-                    is_named=successor.is_named,
-                )
-        return found
+        return judge_unasked(standings, sorted(rows - by_row.keys()))
 
     def mark(self) -> list["MarkedSummary"]:
         """Return the summaries with their standings and statements, in their order."""
@@ -246,7 +236,24 @@ class Repetitions:
         keys = dict.fromkeys(
             self._find_key(summary, one) for one in holding or summary.bearing
         )
-        return MarkedSummary(_give_standing(summary), tuple(keys))
+        item = replace(
+            _give_standing(summary), repeats=self._list_repeats(summary)
+        )
+        return MarkedSummary(item, tuple(keys))
+
+    def _list_repeats(self, summary: _Repeating) -> dict[str, tuple[str, ...]]:
+        """Return for each sentence the records that say it: a fact or turn, and its turn."""
+        if self._store is None:
+            return {}
+        ids = self._store.ids
+        statements = self._store.derive(StoreStatements)
+        found: dict[str, tuple[str, ...]] = {}
+        for one in summary.sentences:
+            if one.row is not None:
+                turn = statements.find_statement(one.row)
+                rows = [one.row] if turn is None else [one.row, turn]
+                found[one.sentence.wording] = tuple(ids[row] for row in rows)
+        return found
 
     def _find_key(self, summary: _Repeating, one: _Repeated) -> Key:
         if one.row is None or self._store is None:

@@ -49,8 +49,11 @@ class StoreWords:
         None as the user: of any user. None: there is none.
         """
         found = self._find_with(read_particulars(sentence.said))
-        told = [row for row in found.tolist() if self._is_told(row, user)]
-        told.sort(key=lambda row: -self._columns.event_times.item(row))
+        told: list[int] = [
+            row for row in found.tolist() if self._is_told(row, user)
+        ]
+        times = self._columns.event_times
+        told.sort(key=times.item, reverse=True)
         wording = sentence.wording
         for row in told[:MAX_COMPARED]:
             if wording in self._read_wordings(row):
@@ -60,6 +63,7 @@ class StoreWords:
     def _find_with(self, words: Particulars) -> Spots:
         """Return the rows that have all telling words, in some form."""
         lexical = self._columns.lexical
+        nothing: Spots = np.zeros(0, np.intp)
         found: Spots | None = None
         for word in words.telling:
             having = [
@@ -67,9 +71,9 @@ class StoreWords:
                 for stem in word.stems
                 if stem in lexical.codes
             ]
-            rows = np.concatenate(having) if having else np.zeros(0, np.intp)
+            rows = np.concatenate([nothing, *having]).astype(np.intp)
             found = rows if found is None else np.intersect1d(found, rows)
-        return np.zeros(0, np.intp) if found is None else np.unique(found)
+        return nothing if found is None else np.unique(found)
 
     def _is_told(self, row: int, user: str | None) -> bool:
         columns = self._columns

@@ -13,11 +13,11 @@ from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.repeating import Key, Repetitions, find_row_key
-from varve.domain.statements.summary_places import Places
+from varve.domain.statements.summary_places import AnswerPlaces
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnswerQuestion:
     """A question with the filter of what it may find.
 
     `about_present`: superseded statements stand behind. `folds`: a summary gives its
@@ -67,7 +67,9 @@ class AgentLanes:
 
 
 def settle_answer(
-    ranked: Sequence[Ranked], agents: Sequence[AgentLanes], asked: Asked
+    ranked: Sequence[Ranked],
+    agents: Sequence[AgentLanes],
+    asked: AnswerQuestion,
 ) -> list[Ranked]:
     """Return the rows of an answer with their standings, best first.
 
@@ -87,7 +89,7 @@ def _is_among(item: Ranked, columns: Sequence[Columns]) -> bool:
 
 
 def _settle_agent(
-    items: Sequence[Ranked], agent: AgentLanes, asked: Asked
+    items: Sequence[Ranked], agent: AgentLanes, asked: AnswerQuestion
 ) -> list[Ranked]:
     told = [item for item in items if item.grain is Grain.WORKING]
     levels = agent.levels
@@ -107,7 +109,7 @@ def _settle_agent(
 
 
 def _settle_told(
-    told: Sequence[Ranked], store: Columns | None, asked: Asked
+    told: Sequence[Ranked], store: Columns | None, asked: AnswerQuestion
 ) -> list[Ranked]:
     if not told or store is None:
         return []
@@ -126,7 +128,7 @@ def _settle_summaries(
     settled: Sequence[Ranked],
     shown: Sequence[Ranked],
     agent: AgentLanes,
-    asked: Asked,
+    asked: AnswerQuestion,
 ) -> list[Ranked]:
     """Return the shown rows with the summaries among them."""
     store = agent.store
@@ -143,12 +145,15 @@ def _settle_summaries(
     )
     marked = repetitions.mark()
     if not asked.about_present:
-        return [*shown, *(one.item for one in marked)]
+        # A question about the past is answered by all sentences.
+        whole = [replace(one.item, outdated=()) for one in marked]
+        return [*shown, *whole]
 
     def find_key(item: Ranked) -> Key:
+        assert item.columns is not None  # a ranked row has its columns
         return find_row_key(item.columns, item.number)
 
-    places = Places(shown, _admit(every, (), agent, asked), find_key)
+    places = AnswerPlaces(shown, _admit(every, (), agent, asked), find_key)
     for summary in marked:
         places.add(summary, folds=asked.folds)
     return places.sort()
@@ -158,7 +163,7 @@ def _admit(
     settled: Sequence[Ranked],
     told: Sequence[Ranked],
     agent: AgentLanes,
-    asked: Asked,
+    asked: AnswerQuestion,
 ) -> list[Ranked]:
     """Return the rows that the filter passes; `told` passed it.
 

@@ -16,7 +16,7 @@ MAX_STAND_INS = 2
 """So many statements without a place of their own take that of a summary."""
 
 
-class Places:
+class AnswerPlaces:
     """The rows of an answer by their ids, and the place of each statement.
 
     `told` are the rows of the store that have places. `spare` may get one; `find_key`
@@ -99,7 +99,6 @@ class Places:
             )
             score = min(item.score, JUST_BEHIND * self._rows[id_].score)
         self._rows[item.id] = replace(item, score=score)
-
 
     def _find_place(self, id_: str) -> str:
         """Return the id of the row that shows a record; a spare one gets a place."""

@@ -45,7 +45,9 @@ class SummarySentence:
         asked = question.particulars.telling
         plain = [word for word in asked if not word.named] or asked
         telling = told.particulars.telling
-        return any(one.stems & other.stems for one in plain for other in telling)
+        return any(
+            one.stems & other.stems for one in plain for other in telling
+        )
 
 
 def fold_words(text: str) -> str:
@@ -75,7 +77,7 @@ def _read_line(line: str, day: str) -> Iterator[SummarySentence]:
     speaker: str | None = None
     for sentence in sentences(line):
         text = _DATE_BEFORE.sub("", sentence).strip()
-        if not text or text.endswith(":"):
+        if text.endswith(":") or not words(text):
             continue
         named = _SPEAKER.match(text)
         said = text
