@@ -95,6 +95,18 @@ def expire(folder: Path) -> Memory:
     return memory
 
 
+def change_by_hand(memory: Memory, told: Telling) -> None:
+    """Say the new home in the graph and in the profile."""
+    home = {
+        "source_id": told.name,
+        "label": "lives_in",
+        "target_id": told.new,
+    }
+    with memory.graph as graph:
+        graph.update_facts([home])
+    memory.set_profile("location", told.new, user_id=USER)
+
+
 def list_lines(memory: Memory, prompt: str) -> list[str]:
     block = str(memory.context(prompt, user_id=USER))
     return [line for line in block.splitlines() if line.startswith("- [")]
@@ -185,21 +197,21 @@ def test_the_graph_and_the_profile_reach_summaries_at_once(
     tmp_path: Path, told: Telling
 ) -> None:
     memory = settled(tmp_path, told)
-    with memory.graph as graph:
-        graph.update_facts(
-            [
-                {
-                    "source_id": told.name,
-                    "label": "lives_in",
-                    "target_id": told.new,
-                }
-            ]
-        )
-    memory.set_profile("location", told.new, user_id=USER)
+    change_by_hand(memory, told)
     check_answer(memory, told)
     lines = list_lines(memory, told.asked)
     assert [line for line in lines if told.old in line] == []
     assert len([line for line in lines if told.new in line]) == 1
+
+
+@both
+def test_the_graph_and_the_profile_reach_summaries_of_expired_words(
+    tmp_path: Path, told: Telling
+) -> None:
+    settled(tmp_path, told)
+    memory = expire(tmp_path)
+    change_by_hand(memory, told)
+    check_answer(memory, told)
 
 
 def test_a_statement_told_on_four_days_and_summarized_is_one_result(

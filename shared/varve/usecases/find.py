@@ -188,7 +188,8 @@ class Wanted:
 
     `weights` has each grain to search, with its weight. `about_present`: superseded
     statements stand behind. `folds`: a summary gives its place to the statements that it
-    repeats.
+    repeats. `by_line`: each sentence of a summary is judged, and not only those that bear
+    on the question.
     """
 
     question: Question
@@ -200,6 +201,7 @@ class Wanted:
     explain: bool = False
     about_present: bool = False
     folds: bool = False
+    by_line: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +273,7 @@ def _rank(
         where=wanted.where,
         about_present=wanted.about_present,
         folds=wanted.folds,
+        by_line=wanted.by_line,
     )
     return settle_answer(
         ranked, _group_by_agent(parts, lanes, embedder), asked

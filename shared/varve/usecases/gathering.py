@@ -289,7 +289,7 @@ def _look_up(
         weights=sources.ranking.read_weights(),
         triples=sources.triples,
         shared=sources.shared,
-        folds=False,
+        by_line=True,
     )
     found = look_up(lookup, SearchRequest.model_validate({**given, **limits}))
     return name_agents(found, question.scope)

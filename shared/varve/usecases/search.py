@@ -295,7 +295,8 @@ def _wanted(
         limit=limit,
         explain=request.explain,
         about_present=_is_about_present(way),
-        folds=lookup.folds and len(weights) > 1,
+        folds=len(weights) > 1 and not lookup.by_line,
+        by_line=lookup.by_line,
     )
 
 

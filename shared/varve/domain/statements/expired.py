@@ -23,6 +23,11 @@ from varve.domain.search.row import RecordRow
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
 from varve.domain.statements.paired import is_person
+from varve.domain.statements.particulars import (
+    Particulars,
+    collect_stems,
+    read_particulars,
+)
 from varve.domain.statements.standing import Standing, Standings
 from varve.domain.statements.summary_sentences import SummarySentence
 from varve.domain.statements.unasked import judge_unasked
@@ -77,24 +82,71 @@ def judge_sentences(
     A successor is the id of a turn, or that of a sentence. `turns` are those that memory
     has of the same persons.
     """
-    first_of: dict[tuple[str | None, ...], LoneSentence] = {}
-    for one in lone:
-        first_of.setdefault(one.key, one)
-    firsts = list(first_of.values())
-    if not firsts:
+    if not lone:
         return {}
+    first_of = _find_firsts(lone)
+    firsts = [one for one in lone if first_of[one.id] is one]
     columns = _build_columns(firsts, turns, sought)
     bearing = [one for one in firsts if one.bears]
     standings = _judge_rest(firsts, columns) | _judge_bearing(
         bearing, turns, columns, visible, sought, about_present=about_present
     )
-    spans = {one.id: one.days for one in lone}
+    by_id = {one.id: one for one in lone}
     found: dict[str, Standing] = {}
     for one in lone:
-        standing = standings.get(first_of[one.key].id)
+        standing = standings.get(first_of[one.id].id)
         if standing is not None:
-            found[one.id] = _date(standing, one, spans)
+            found[one.id] = _date(standing, first_of[one.id], by_id)
     return found
+
+
+def _find_firsts(lone: Sequence[LoneSentence]) -> dict[str, LoneSentence]:
+    """Return for each sentence, by its id, the one that is judged for it.
+
+    That is a copy in another summary, or what says the same of the same day: a summary has
+    "Dana lives in Lisbon" beside "Dana: I live in Lisbon". Words with a speaker are judged
+    before others.
+    """
+    first_of: dict[str, LoneSentence] = {}
+    by_key: dict[tuple[str | None, ...], LoneSentence] = {}
+    by_day: dict[tuple[str, str], list[LoneSentence]] = {}
+    for one in sorted(lone, key=lambda one: one.sentence.speaker is None):
+        first = by_key.get(one.key)
+        if first is None:
+            of_day = by_day.setdefault(one.days, [])
+            same = (other for other in of_day if _say_the_same(one, other))
+            first = next(same, one)
+            of_day.append(one)
+            by_key[one.key] = first
+        first_of[one.id] = first
+    return first_of
+
+
+def _say_the_same(one: LoneSentence, other: LoneSentence) -> bool:
+    """Return whether two sentences of a day and user have the same telling words.
+
+    The speakers' names do not count.
+    """
+    if one.summary.row.user != other.summary.row.user:
+        return False
+    names = f"{one.sentence.speaker or ''} {other.sentence.speaker or ''}"
+    known = read_particulars(names)
+    first = read_particulars(one.sentence.said)
+    second = read_particulars(other.sentence.said)
+    return _tells_all(first, second, known) and _tells_all(
+        second, first, known
+    )
+
+
+def _tells_all(
+    one: Particulars, other: Particulars, names: Particulars
+) -> bool:
+    """Return whether the other sentence has all telling words of the first but names."""
+    known = collect_stems((*other.telling, *names.telling))
+    words = all(word.stems & known for word in one.telling)
+    return (
+        words and one.numbers == other.numbers and one.denials == other.denials
+    )
 
 
 def _judge_bearing(
@@ -138,17 +190,24 @@ def _judge_rest(
 def _date(
     standing: Standing,
     one: LoneSentence,
-    spans: Mapping[str, tuple[str, str]],
+    by_id: Mapping[str, LoneSentence],
 ) -> Standing:
-    """Return the standing; a successor that may have been said before does not count."""
-    successor = spans.get(standing.successor or "")
-    if standing.current or successor is None:
-        return standing
-    first, last = one.days
-    is_day = first == last and successor[0] == successor[1]
-    if successor[0] > last or (is_day and successor[0] == last):
+    """Return the standing; a sentence that may have been said before is no successor."""
+    successor = by_id.get(standing.successor or "")
+    if standing.current or successor is None or _is_later(successor, one):
         return standing
     return Standing(current=True, confirmed=standing.confirmed)
+
+
+def _is_later(one: LoneSentence, other: LoneSentence) -> bool:
+    """Return whether a sentence was said after another one.
+
+    Of one day, the order is known only of words with speakers.
+    """
+    is_heard = one.sentence.speaker and other.sentence.speaker
+    if is_heard and one.days == other.days and one.sentence.day:
+        return True
+    return one.days[0] > other.days[1]
 
 
 def _build_columns(

@@ -76,7 +76,8 @@ class Repetitions:
     """The summaries of one agent's answer, and what they repeat.
 
     `store` are the agent's facts and turns; None: there are none in memory. `levels` are
-    the columns of the summaries.
+    the columns of the summaries. Without `by_line` only sentences that bear on the
+    question are read.
     """
 
     def __init__(
@@ -85,7 +86,10 @@ class Repetitions:
         levels: Sequence[Columns],
         store: Columns | None,
         question: Cues,
+        *,
+        by_line: bool,
     ) -> None:
+        self._by_line = by_line
         self._levels = levels
         self._store = store
         self._summaries = [self._read(item, question) for item in summaries]
@@ -95,15 +99,12 @@ class Repetitions:
         bearing = {one for one in sentences if one.bears_on(question)}
         if not bearing and len(sentences) <= MOST_UNASKED:
             bearing = set(sentences)
-        rows = self._find_rows(item, sentences)
-        repeated = [
-            _Repeated(
-                f"{item.id}#{number}", sentence, sentence in bearing, row
-            )
-            for number, (sentence, row) in enumerate(
-                zip(sentences, rows, strict=True)
-            )
-        ]
+        read = [one for one in sentences if self._by_line or one in bearing]
+        rows = self._find_rows(item, read)
+        repeated: list[_Repeated] = []
+        for number, (one, row) in enumerate(zip(read, rows, strict=True)):
+            id_ = f"{item.id}#{number}"
+            repeated.append(_Repeated(id_, one, one in bearing, row))
         return _Repeating(item, repeated)
 
     def _find_rows(

@@ -22,12 +22,14 @@ class AnswerQuestion:
 
     `about_present`: superseded statements stand behind. `folds`: a summary gives its
     place to the statements that it repeats; a question for one grain keeps it.
+    `by_line`: each sentence is judged, not only those that bear on the question.
     """
 
     sought: EmbeddedQuestion
     where: Filter
     about_present: bool
     folds: bool
+    by_line: bool
 
     @property
     def visible(self) -> Filter:
@@ -133,7 +135,9 @@ def _settle_summaries(
     """Return the shown rows with the summaries among them."""
     store = agent.store
     cues = read_cues(asked.sought.question.text)
-    repetitions = Repetitions(summaries, agent.levels, store, cues)
+    repetitions = Repetitions(
+        summaries, agent.levels, store, cues, by_line=asked.by_line
+    )
     spare = repetitions.build_stand_ins(settled, asked.sought.whole)
     every = list(settled)
     if spare:
