@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.model_server import ModelServer, prompt
 from varve import Memory
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -229,6 +231,39 @@ def test_a_statement_told_on_four_days_and_summarized_is_one_result(
     assert kinds == {"fact", "turn", "summary"}
     lines = list_lines(memory, "¿A qué es alérgica Lucía?")
     assert len([line for line in lines if "cacahuetes" in line]) == 1
+
+
+def reply_in_own_words(request: dict[str, Any]) -> dict[str, Any]:
+    """Extract nothing, and tell of the homes as no message does."""
+    if "open_questions" not in json.dumps(request):
+        return {"facts": [], "triples": []}
+    sources = prompt(request)
+    told = ["Dana told us that she lives in Lisbon."] * ("Lisbon" in sources)
+    told += ["Dana says that she moved to Porto."] * ("Porto" in sources)
+    lists: dict[str, list[str]] = {"people": [], "topics": []}
+    return {"summary": " ".join(told), "open_questions": [], **lists}
+
+
+@pytest.mark.parametrize("expires", [False, True])
+def test_a_models_summary_stands_as_what_it_says_in_other_words(
+    tmp_path: Path, expires: bool
+) -> None:
+    with ModelServer(reply_in_own_words) as server:
+        environment = {"VARVE_LLM": "openai:recorded", **server.environment}
+        memory = Memory.open(tmp_path, now=SUMMED_UP, environment=environment)
+        long = " ".join(f"Parcel {number} is late." for number in range(80))
+        tell(memory, "Dana", f"{ENGLISH.before} {long}", "2026-03-02")
+        tell(memory, "Dana", f"{ENGLISH.after} {long}", "2026-05-02")
+        memory.summarize()
+    if expires:
+        memory = expire(tmp_path)
+    found = memory.search(
+        ENGLISH.asked, user_id=USER, memory_types=["summary"]
+    ).results
+    assert [(one.content[-6:], one.current) for one in found] == [
+        ("Porto.", True),
+        ("isbon.", False),
+    ]
 
 
 def test_a_summary_stays_for_what_it_adds(tmp_path: Path) -> None:

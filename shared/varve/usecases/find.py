@@ -306,7 +306,8 @@ def _find_working(
     for lane in lanes:
         if lane.grain is Grain.WORKING:
             return lane.columns
-    if stock.agent is not None:
+    has_summaries = any(isinstance(lane.grain, Grain) for lane in lanes)
+    if stock.agent is not None or not has_summaries:
         return None
     columns = stock.columns(Grain.WORKING)
     is_of_model = stock.embedder(Grain.WORKING).model == embedder.model
