@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from varve.domain.statements.answerhood import Telling, weigh_answer
 
 from varve import Memory
 from varve.domain.search.answer import Result
-from varve.domain.statements.answerhood import Telling, weigh_answer
 from varve.domain.statements.cues import read_cues, split_at_change
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)

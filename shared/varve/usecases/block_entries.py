@@ -58,8 +58,7 @@ def result_entry(
     date = result.period if is_summary else result.date
     words = _excerpt(result.content, prompt)
     if result.memory_type == MemoryType.FACT:
-        messages = {(result.conversation_id, id_) for id_ in result.source_ids}
-        until = held_until(messages, result.content, ended)
+        until = held_until(result.messages, result.content, ended)
         if until is not None:
             words += f" (held until {day_of(until, zone)})"
             return Entry(result.id, date, words)

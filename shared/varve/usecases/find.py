@@ -13,15 +13,17 @@ from varve.domain.identity import Scope
 from varve.domain.metadata import Values
 from varve.domain.record import Record, StoreName
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Bools
 from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
 from varve.domain.search.question import Question
 from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
-from varve.domain.statements.answering import settle
-from varve.domain.statements.known import KnownStandings
+from varve.domain.statements.settling import (
+    AgentLanes,
+    AnswerQuestion,
+    settle_answer,
+)
 from varve.domain.statements.told_values import ToldValues
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
@@ -204,7 +206,9 @@ class Wanted:
     """What to find: a question, a filter, the time it is asked, and how to rank.
 
     `weights` has each grain to search, with its weight. `about_present`: superseded
-    statements stand behind.
+    statements stand behind. `folds`: a summary gives its place to the statements that it
+    repeats. `by_line`: each sentence of a summary is judged, and not only those that bear
+    on the question.
     """
 
     question: Question
@@ -215,6 +219,8 @@ class Wanted:
     limit: int
     explain: bool = False
     about_present: bool = False
+    folds: bool = False
+    by_line: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,14 +269,12 @@ def _rank(
     whole_stores = [one for one in held if isinstance(one, Columns)]
     sought = _embed_question(wanted.question, whole_stores, embedder)
     lanes = []
-    told: dict[str | None, ToldValues] = {}
     for part, columns in zip(parts, held, strict=True):
         if not isinstance(columns, Columns):
             columns = part.stock.candidates(
                 part.grain, sought, part.where, wanted.strategy.reach
             )
         weight = wanted.weights[part.grain]
-        told[part.stock.agent] = part.stock.told
         lanes.append(
             Lane(part.grain, columns, weight, part.where, part.stock.agent)
         )
@@ -283,88 +287,52 @@ def _rank(
         wanted.limit,
         explain=wanted.explain,
     )
-    return _settle(ranked, lanes, wanted, sought, told)
-
-
-def _settle(
-    ranked: Sequence[Ranked],
-    lanes: Sequence[Lane],
-    wanted: Wanted,
-    sought: EmbeddedQuestion,
-    values: Mapping[str | None, ToldValues],
-) -> list[Ranked]:
-    """Give the rows of each working store their standings; summaries have none.
-
-    A statement is superseded by another one of the same agent only: two agents may speak
-    with different people of the same name.
-    """
-    settled: list[Ranked] = []
-    for lane in lanes:
-        told = [item for item in ranked if item.columns is lane.columns]
-        if told and lane.grain is Grain.WORKING:
-            settled += _settle_lane(
-                told, lane, wanted, sought, values[lane.agent]
-            )
-    if not settled:
-        return list(ranked)
-    others = [item for item in ranked if item.grain is not Grain.WORKING]
-    return sorted([*settled, *others], key=lambda item: -item.score)
-
-
-def _settle_lane(
-    told: Sequence[Ranked],
-    lane: Lane,
-    wanted: Wanted,
-    sought: EmbeddedQuestion,
-    values: ToldValues,
-) -> list[Ranked]:
-    columns = lane.columns
-    visible = Filter(until=wanted.where.until, user_id=wanted.where.user_id)
-    settled = settle(
-        told,
-        columns,
-        visible,
-        wanted.question.text,
-        sought.whole,
+    asked = AnswerQuestion(
+        sought=sought,
+        where=wanted.where,
         about_present=wanted.about_present,
-        told=values,
+        folds=wanted.folds,
+        by_line=wanted.by_line,
     )
-    known = KnownStandings(columns, visible, wanted.question.text, values)
-    settled = _mark_known(settled, known)
-    is_foreign = lane.agent is not None
-    if len(settled) > len(told) or is_foreign:
-        # A statement that supersedes a result need not pass the filter.
-        admitted = columns.admitted(lane.where or wanted.where)
-        settled = [item for item in settled if admitted[item.number]]
-        if is_foreign:
-            settled = [
-                _without_hidden_successor(item, admitted) for item in settled
-            ]
-    return settled
+    return settle_answer(
+        ranked, _group_by_agent(parts, lanes, embedder), asked
+    )
 
 
-def _mark_known(
-    settled: Sequence[Ranked], known: KnownStandings
-) -> list[Ranked]:
-    """Mark what is superseded although the question is not about it; the order stays."""
-    marked: list[Ranked] = []
-    for item in settled:
-        if item.standing is None or item.standing.current:
-            standing = known.describe(item.number)
-            if not standing.current:
-                item = replace(item, standing=standing)
-        marked.append(item)
-    return marked
+def _group_by_agent(
+    parts: Sequence[_SearchedGrain],
+    lanes: Sequence[Lane],
+    embedder: Embedder,
+) -> list[AgentLanes]:
+    """Return the lanes of each agent, with its facts and turns if they are in memory."""
+    lanes_of: dict[Stock, list[Lane]] = {}
+    for part, lane in zip(parts, lanes, strict=True):
+        lanes_of.setdefault(part.stock, []).append(lane)
+    return [
+        AgentLanes(own, _find_working(stock, own, embedder), stock.told)
+        for stock, own in lanes_of.items()
+    ]
 
 
-def _without_hidden_successor(item: Ranked, admitted: Bools) -> Ranked:
-    """Return the row without the id of a successor that is not granted."""
-    standing = item.standing
-    if standing is None or standing.successor is None or item.columns is None:
-        return item
-    if admitted[item.columns.ids.index(standing.successor)]:
-        return item
-    return replace(item, standing=replace(standing, successor=None))
+def _find_working(
+    stock: Stock, lanes: Sequence[Lane], embedder: Embedder
+) -> Columns | None:
+    """Return the agent's facts and turns with vectors of the embedder's model.
+
+    Other agents' need a lane, for they may not be granted. None: there are none, they
+    are too many, or they have another model.
+    """
+    for lane in lanes:
+        if lane.grain is Grain.WORKING:
+            return lane.columns
+    has_summaries = any(isinstance(lane.grain, Grain) for lane in lanes)
+    if stock.agent is not None or not has_summaries:
+        return None
+    columns = stock.columns(Grain.WORKING)
+    is_of_model = stock.embedder(Grain.WORKING).model == embedder.model
+    if not is_of_model or not isinstance(columns, Columns):
+        return None
+    return columns if len(columns) else None
 
 
 def _embed_question(

@@ -1,17 +1,22 @@
 """Fold a context's entries, so that each statement takes one line of the block."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from varve.domain.block import Entry, EntryType
-from varve.domain.extractive import sentences
 from varve.domain.record import Vector
-from varve.domain.statements.folding import BlockLine, Folding
+from varve.domain.statements.folding import (
+    BlockLine,
+    Folding,
+    says_little_more,
+)
 from varve.domain.statements.sameness import Saying
+from varve.domain.statements.summary_sentences import (
+    SummarySentence,
+    read_sentences,
+)
+from varve.usecases.block_entries import DOUBTFUL_MARK
 from varve.usecases.origins import Origin
-
-_DATE_BEFORE = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\W+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +29,11 @@ class Folded:
 
 def list_sentences(entry: Entry) -> list[str]:
     """Return a summary's sentences, without dates before them and without headings."""
-    found: list[str] = []
-    for line in entry.text.split("\n"):
-        for sentence in sentences(line):
-            words = _DATE_BEFORE.sub("", sentence).strip()
-            if words and not words.endswith(":"):
-                found.append(words)
-    return found
+    return [one.text for one in _read_sentences(entry)]
+
+
+def _read_sentences(summary: Entry) -> tuple[SummarySentence, ...]:
+    return read_sentences(summary.text.removesuffix(DOUBTFUL_MARK))
 
 
 def fold_entries(
@@ -45,15 +48,87 @@ def fold_entries(
     `head` are the profile's entries in the block. A summary keeps only the sentences that
     nothing else says, and gives its place to the record that says one of them.
     """
-    users = {id_: origin.user for id_, origin in origins.items()}
     folding = Folding(_build_line(entry, origins, vectors) for entry in head)
+    wordings = _Wordings(origins)
+    for entry in head:
+        wordings.note(entry)
     by_id = {entry.id: entry for entry in ranked}
     for entry in ranked:
         if not is_summary(entry):
-            folding.add(_build_line(entry, origins, vectors))
+            _add(entry, folding, wordings, origins, vectors)
     order = {line.id: by_id[line.id] for line in folding.lines}
-    kept = list(_place(ranked, order, folding, sentence_vectors, users))
+    for entry in [*head, *order.values()]:
+        wordings.note(entry)
+        folded = folding.also_in.get(entry.id, ())
+        wordings.note_records(entry, map(by_id.get, folded))
+    reducing = _Reducing(folding, wordings, origins, sentence_vectors)
+    kept = list(_place(ranked, order, reducing))
     return Folded(kept, _name_folded([*head, *kept], folding, origins))
+
+
+class _Wordings:
+    """The lines by their folded sentences, without the speakers' names."""
+
+    def __init__(self, origins: Mapping[str, Origin]) -> None:
+        self._origins = origins
+        self._lines: dict[str, list[str]] = {}
+        self._line_by_record: dict[str, tuple[str, str]] = {}
+
+    def note(self, entry: Entry) -> None:
+        """Note what a line says."""
+        origin = self._origins.get(entry.id)
+        said = {one.wording for one in read_sentences(entry.text)}
+        for wording in said.union(origin.wordings if origin else ()):
+            self._lines.setdefault(wording, []).append(entry.id)
+
+    def note_records(
+        self, line: Entry, folded: Iterable[Entry | None]
+    ) -> None:
+        """Note the records of a line, and those of the entries folded into it."""
+        for entry in filter(None, (line, *folded)):
+            origin = self._origins.get(entry.id)
+            also_in = origin.also_in if origin else ()
+            for record in (entry.id, *also_in):
+                self._line_by_record.setdefault(record, (line.id, entry.text))
+
+    def find_record(
+        self, sentence: SummarySentence, ids: Iterable[str]
+    ) -> str | None:
+        """Return the line of the first of these records that has one.
+
+        The line, or what was folded into it, must have most words of the sentence.
+        """
+        for id_ in ids:
+            line, text = self._line_by_record.get(id_, ("", ""))
+            if line and says_little_more(sentence.said, text):
+                return line
+        return None
+
+    def find(self, wording: str, user: str | None) -> str | None:
+        """Return the line that says a sentence; two users' lines say two things."""
+        for id_ in self._lines.get(wording, ()):
+            origin = self._origins.get(id_)
+            own = origin.user if origin else None
+            if user is None or own in (None, user):
+                return id_
+        return None
+
+
+def _add(
+    entry: Entry,
+    folding: Folding,
+    wordings: _Wordings,
+    origins: Mapping[str, Origin],
+    vectors: Mapping[str, Vector],
+) -> None:
+    """Add an entry to the lines, unless the profile says it in the same words."""
+    said = read_sentences(entry.text)
+    user = origins[entry.id].user if entry.id in origins else None
+    known = wordings.find(said[0].wording, user) if len(said) == 1 else None
+    if known is None:
+        folding.add(_build_line(entry, origins, vectors))
+    else:
+        folding.note_folded(entry.id, known)
 
 
 def _name_folded(
@@ -71,21 +146,16 @@ def _name_folded(
 
 
 def _place(
-    ranked: Sequence[Entry],
-    kept: Mapping[str, Entry],
-    folding: Folding,
-    sentence_vectors: Mapping[str, Vector],
-    users: Mapping[str, str | None],
+    ranked: Sequence[Entry], kept: Mapping[str, Entry], reducing: "_Reducing"
 ) -> Iterator[Entry]:
     """Yield the kept entries, each at the place of the first entry that says it."""
     place_of = {}
-    for id_, folded in folding.also_in.items():
+    for id_, folded in reducing.folding.also_in.items():
         place_of.update(dict.fromkeys(folded, id_))
     shown: set[str] = set()
     for entry in ranked:
         if is_summary(entry):
-            user = users.get(entry.id)
-            found, rest = _reduce(entry, user, folding, sentence_vectors)
+            found, rest = reducing.reduce(entry)
         else:
             found = [place_of.get(entry.id, entry.id)]
             rest = None
@@ -97,31 +167,63 @@ def _place(
             yield rest
 
 
-def _reduce(
-    summary: Entry,
-    user: str | None,
-    folding: Folding,
-    sentence_vectors: Mapping[str, Vector],
-) -> tuple[list[str], Entry | None]:
-    """Return the ids of lines that say a part of a summary, and the rest of it.
+@dataclass(frozen=True, slots=True)
+class _Reducing:
+    """Reduces summaries to what no other line says."""
 
-    None: nothing is left.
-    """
-    said: list[str] = []
-    left: list[str] = []
-    for number, sentence in enumerate(list_sentences(summary)):
-        saying = Saying(sentence, sentence_vectors[sentence], user=user)
-        known = folding.says(saying)
+    folding: Folding
+    wordings: _Wordings
+    origins: Mapping[str, Origin]
+    sentence_vectors: Mapping[str, Vector]
+
+    def reduce(self, summary: Entry) -> tuple[list[str], Entry | None]:
+        """Return the ids of lines that say a part of a summary, and the rest of it.
+
+        Superseded sentences are left out; one of a summary that is doubtful as a whole
+        is all that is kept of it. None: nothing is left.
+        """
+        every = _read_sentences(summary)
+        outdated = self._find_outdated(summary)
+        is_doubtful = summary.text.endswith(DOUBTFUL_MARK)
+        said: list[str] = []
+        left: list[str] = []
+        for number, sentence in enumerate(every):
+            if (sentence.wording in outdated) is not is_doubtful:
+                continue
+            known = self._find_line(summary, number, sentence)
+            if known is None:
+                left.append(sentence.text)
+            else:
+                said.append(known)
+        if len(left) == len(every):
+            return [], summary
+        mark = DOUBTFUL_MARK if is_doubtful else ""
+        rest = replace(summary, text=" ".join(left) + mark) if left else None
+        return said, rest
+
+    def _find_outdated(self, summary: Entry) -> frozenset[str]:
+        origin = self.origins.get(summary.id)
+        return origin.outdated if origin else frozenset()
+
+    def _find_line(
+        self, summary: Entry, number: int, sentence: SummarySentence
+    ) -> str | None:
+        """Return the line that says a sentence; None: the sentence is a new one."""
+        origin = self.origins.get(summary.id)
+        user = origin.user if origin else None
+        records = origin.repeats.get(sentence.wording, ()) if origin else ()
+        known = self.wordings.find_record(sentence, records)
+        known = known or self.wordings.find(sentence.wording, user)
         if known is None:
-            folding.add(BlockLine(f"{summary.id}#{number}", saying))
-            left.append(sentence)
-        else:
-            said.append(known)
-            folding.note_folded(summary.id, known)
-    if not said:
-        return [], summary
-    rest = replace(summary, text=" ".join(left)) if left else None
-    return said, rest
+            vector = self.sentence_vectors[sentence.text]
+            saying = Saying(sentence.text, vector, user=user)
+            known = self.folding.says(saying)
+            if known is None:
+                line = f"{summary.id}#{number}"
+                self.folding.add(BlockLine(line, saying))
+                return None
+        self.folding.note_folded(summary.id, known)
+        return known
 
 
 def is_summary(entry: Entry) -> bool:

@@ -200,7 +200,13 @@ def gather_candidates(
         entities=sorted(entities),
         naming=naming,
         response=response,
-        origins=find_origins(statements, response.results, known, triples),
+        origins=find_origins(
+            statements,
+            results,
+            known,
+            triples,
+            {one.subject for one in sources.profile() if one.subject},
+        ),
         bearing=_find_bearing(response, prompt),
         agents=[memory.scope.agent for memory in sources.shared],
     )
@@ -308,6 +314,7 @@ def _look_up(
         weights=sources.ranking.read_weights(),
         triples=sources.triples,
         shared=sources.shared,
+        by_line=True,
     )
     found = look_up(lookup, SearchRequest.model_validate({**given, **limits}))
     return name_agents(found, question.scope)

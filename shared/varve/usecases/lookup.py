@@ -39,7 +39,8 @@ class Lookup:
     `shared` are the memories of other agents to search as well. `triples` reads the
     agent's triples; it is called only if the question is about how things stand, or if
     two statements may tell one value.
-    `weights` are the workspace's own weights of signals.
+    `weights` are the workspace's own weights of signals. `by_line`: the caller folds
+    summaries line by line, as a context does, and needs the standing of each sentence.
     """
 
     scope: Scope
@@ -53,6 +54,7 @@ class Lookup:
     triples: Callable[[], Sequence[Triple]] = list
     shared: Sequence[SharedMemory] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    by_line: bool = False
 
     def open_stocks(self, metadata: Values) -> list[Stock]:
         """Return the stores of the agent, then those of the other agents."""

@@ -1,17 +1,18 @@
 """Where the words of a context's entries come from, by which repetitions are found."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from varve.domain.block import EntryType
 from varve.domain.mention import in_words
 from varve.domain.names import normalized
-from varve.domain.profile import ProfileEntry
+from varve.domain.profile import KEY_OF_PREDICATE, ProfileEntry
 from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.answer import Result
 from varve.domain.search.row import MAX_BRIEF_TOKENS
 from varve.domain.statements.folding import names_value, says_little_more
 from varve.domain.statements.sameness import MessageKey
+from varve.domain.statements.summary_sentences import fold_words
 from varve.domain.text import estimated_tokens
 from varve.domain.triple import Op, Triple
 
@@ -23,7 +24,9 @@ class Origin:
     `text` are the words without what the entry adds, such as when a fact ended. `day`,
     `messages`, `whole`, `value` and `user` are those of a `Saying`; `triples` the ids of
     the triples that the words state and little more. `also_in` are the records that
-    search folded into the entry.
+    search folded into the entry. `outdated` are the folded sentences of a summary that
+    are superseded, and `repeats` has the records that say one. `wordings` are other folded
+    sentences that say an attribute.
     """
 
     text: str
@@ -34,6 +37,9 @@ class Origin:
     user: str | None = None
     triples: frozenset[str] = frozenset()
     also_in: tuple[str, ...] = ()
+    outdated: frozenset[str] = frozenset()
+    repeats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wordings: frozenset[str] = frozenset()
 
 
 def find_origins(
@@ -41,12 +47,19 @@ def find_origins(
     results: Sequence[Result],
     known: Sequence[Triple],
     chosen: Sequence[Triple],
+    names: Collection[str],
 ) -> dict[str, Origin]:
-    """Return the origins of profile, records and triples by the ids of their entries."""
+    """Return the origins of profile, records and triples by the ids of their entries.
+
+    `names` are those of the profile's user.
+    """
     by_message = _index_by_message(known)
     origins: dict[str, Origin] = {}
     for statement in statements:
-        origins[statement.id] = _profile_origin(statement, by_message)
+        origins[statement.id] = replace(
+            _profile_origin(statement, by_message),
+            wordings=frozenset(_word_attribute(statement, names)),
+        )
     for result in results:
         origins[result.id] = _result_origin(result, by_message)
     for triple in chosen:
@@ -68,6 +81,17 @@ def _index_by_message(
         for message in _get_messages(triple):
             found.setdefault(message, []).append(triple)
     return found
+
+
+def _word_attribute(
+    statement: ProfileEntry, names: Iterable[str]
+) -> Iterator[str]:
+    """Yield the folded words of the triples about the user that say an attribute."""
+    for predicate, key in KEY_OF_PREDICATE.items():
+        if key == statement.key:
+            words = predicate.replace("_", " ")
+            for name in names:
+                yield fold_words(f"{name} {words} {statement.value}")
 
 
 def _get_messages(triple: Triple) -> frozenset[MessageKey]:
@@ -110,10 +134,14 @@ def _result_origin(
 ) -> Origin:
     if result.memory_type == MemoryType.SUMMARY:
         also_in = tuple(result.also_in)
-        return Origin(result.content, user=result.user_id, also_in=also_in)
-    messages = frozenset(
-        (result.conversation_id, id_) for id_ in result.source_ids
-    )
+        return Origin(
+            result.content,
+            user=result.user_id,
+            also_in=also_in,
+            outdated=frozenset(result.outdated),
+            repeats=result.repeats,
+        )
+    messages = result.messages
     stated: set[str] = set()
     for message in messages:
         for triple in by_message.get(message, ()):
@@ -137,7 +165,7 @@ def _states(text: str, triple: Triple) -> bool:
 
 
 def _is_brief_turn(result: Result) -> bool:
-    if result.memory_type != MemoryType.TURN or len(result.source_ids) != 1:
+    if result.memory_type != MemoryType.TURN or len(result.messages) != 1:
         return False
     whole = turn_id(result.conversation_id or "", result.source_ids[0])
     is_brief = estimated_tokens(result.content) <= MAX_BRIEF_TOKENS

@@ -15,7 +15,7 @@ from varve.domain.profile import (
     select_current_entries,
     sort_entries,
 )
-from varve.domain.search.row import Message
+from varve.domain.statements.telling import EndedMessage
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
 from varve.usecases.session import Session
@@ -73,15 +73,26 @@ def set_attribute(
 
 def _find_replaced(
     entry: ProfileEntry, entries: Sequence[ProfileEntry], now: datetime
-) -> list[Message]:
+) -> list[EndedMessage]:
     """Return the messages whose values of the attribute the entry ends."""
     before = select_current_entries(entries, now)
     after = {one.id for one in select_current_entries([*entries, entry], now)}
-    found: list[Message] = []
+    found: list[EndedMessage] = []
     for one in before:
-        if one.key == entry.key and one.id not in after:
-            found += [(one.conversation_id, id_) for id_ in one.message_ids]
+        is_told = one.conversation_id is not None
+        if is_told and one.key == entry.key and one.id not in after:
+            found += _list_messages(one)
     return found
+
+
+def _list_messages(entry: ProfileEntry) -> list[EndedMessage]:
+    """Return the messages that state an entry."""
+    user = None if entry.user_id == DEFAULT_USER else entry.user_id
+    conversation = entry.conversation_id or ""
+    return [
+        EndedMessage(conversation, id_, user, entry.subject or None)
+        for id_ in entry.message_ids
+    ]
 
 
 def _tell(entry: ProfileEntry) -> str:

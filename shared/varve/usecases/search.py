@@ -304,6 +304,8 @@ def _wanted(
         limit=limit,
         explain=request.explain,
         about_present=_is_about_present(way),
+        folds=len(weights) > 1 and not lookup.by_line,
+        by_line=lookup.by_line,
     )
 
 

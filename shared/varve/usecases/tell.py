@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
@@ -10,7 +9,9 @@ from varve.domain.identity import reference
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.statements.telling import (
     CORRECTION,
+    EndedMessage,
     build_correction,
+    build_correction_of,
     build_remembered,
     find_turn_id,
     list_corrected,
@@ -20,9 +21,6 @@ from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
 from varve.usecases.session import Session
-
-if TYPE_CHECKING:  # a function that only writes loads nothing that ranks
-    from varve.domain.search.row import Message
 
 
 @doing("ingest")
@@ -60,15 +58,24 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
 
 
 def correct_messages(
-    session: Session, messages: "Iterable[Message]", text: str
+    session: Session, messages: Iterable[EndedMessage], text: str
 ) -> int:
-    """Correct what messages say, where memory still has their words; return how many."""
-    ids = [turn_id(conversation or "", id_) for conversation, id_ in messages]
+    """Correct what messages say; return how many.
+
+    If the words have expired, the correction still says what holds, for the summaries
+    repeat the words.
+    """
+    told = {turn_id(one.conversation_id, one.id): one for one in messages}
     reader = session.records.at(session.scope)
-    turns = reader.get(session.scope, Grain.WORKING, ids)
+    turns = reader.get(session.scope, Grain.WORKING, list(told))
     for turn in turns:
         ingest(session, [_build_correction(session, turn, text)])
-    return len(turns)
+    for id_ in told.keys() - {turn.id for turn in turns}:
+        conversation = build_correction_of(
+            id_, text, session.now, told[id_].user_id, told[id_].speaker
+        )
+        ingest(session, [conversation.in_scope(session.scope)])
+    return len(told)
 
 
 def _choose_corrected(session: Session, record: Record, text: str) -> Record:

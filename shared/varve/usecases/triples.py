@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from varve.domain.calendar import aware, iso
 from varve.domain.entities import find_spellings, fold_known_at
@@ -12,6 +12,7 @@ from varve.domain.experience.link_types import is_experience, is_link
 from varve.domain.graph import Neighbour, Neighbourhood, PathStep
 from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
+from varve.domain.statements.telling import EndedMessage
 from varve.domain.triple import (
     SINGLE_VALUED,
     Op,
@@ -26,9 +27,6 @@ from varve.messages.write import WriteTriples, send_triples
 from varve.ports.graph import GraphView
 from varve.usecases.privacy import filter_operation
 from varve.usecases.session import Session
-
-if TYPE_CHECKING:  # a function that only writes loads nothing that ranks
-    from varve.domain.search.row import Message
 
 MAX_HOPS = 6
 MAX_GRAPH_ANSWERS = 1_000
@@ -94,23 +92,26 @@ def _after_beginnings(
 
 def find_replaced_messages(
     session: Session, operations: Sequence[TripleOperation]
-) -> "list[tuple[str, list[Message]]]":
+) -> list[tuple[str, list[EndedMessage]]]:
     """Return what each operation says, and the messages whose values it ends.
 
     Operations that end nothing at present are left out.
     """
     view = _open_view(session)
     names = view.names()
-    found: list[tuple[str, list[Message]]] = []
+    found: list[tuple[str, list[EndedMessage]]] = []
     for operation in operations:
         if operation.event_time > session.now:
             continue
-        messages: list[Message] = []
+        messages: list[EndedMessage] = []
         for triple in view.about(names.entity(operation.subject)):
             if triple.holds(session.now) and _ends(operation, triple):
                 told = triple.evidence[-1]
                 messages += [
-                    (told.conversation_id, id_) for id_ in told.message_ids
+                    EndedMessage(
+                        told.conversation_id, id_, told.user_id, told.subject
+                    )
+                    for id_ in told.message_ids
                 ]
         if messages:
             found.append((_tell(operation), messages))

@@ -1,5 +1,6 @@
 """The output of `search_memory`: results, where it searched, and a hint."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import (
@@ -72,8 +73,11 @@ class Result(_ContractModel):
     folded into this place. `current` is False if the statement is superseded or has ended;
     `superseded_by` is then the id of the record that says what holds. `is_named`, which
     is not part of the contract: that record names it, so that it is not only likely.
-    `confirmed_at` is when it was last said or confirmed. `agent_id` is the agent whose memory it is; it is
-    left out unless other agents were searched.
+    `confirmed_at` is when it was last said or confirmed; of a summary, noon in UTC of the
+    last day of its sources. `outdated` and `repeats`, no part of the contract either, are
+    the folded sentences of a summary that are superseded, and the ids of the records that
+    say a sentence. `agent_id` is the agent whose memory it
+    is; it is left out unless other agents were searched.
     """
 
     id: str
@@ -95,6 +99,11 @@ class Result(_ContractModel):
     until: str | None = None
     agent_id: str | None = None
     is_named: bool = Field(default=False, exclude=True)
+    messages: frozenset[tuple[str | None, str]] = Field(
+        default=frozenset(), exclude=True
+    )
+    outdated: tuple[str, ...] = Field(default=(), exclude=True)
+    repeats: Mapping[str, tuple[str, ...]] = Field(default={}, exclude=True)
 
     @model_serializer(mode="wrap")
     def _without_missing_agent(

@@ -142,6 +142,15 @@ class Place:
         ids = [self.leader.id, *(one.id for one in self.folded)]
         return tuple(id_ for id_ in ids if id_ != shown)
 
+    @property
+    def said_in(self) -> tuple[str, ...]:
+        """The messages of the folded facts and turns that the row shown does not name."""
+        known = set(self.shown.row.sources)
+        rows = [self.leader.row, *(one.row for one in self.folded)]
+        told = [row for row in rows if row.type is not MemoryType.SUMMARY]
+        more = (source for row in told for source in row.sources)
+        return tuple(dict.fromkeys(one for one in more if one not in known))
+
 
 def _matches_as_well(one: Contender, best: Contender) -> bool:
     return one.minus_score <= best.minus_score + SAME_SCORE

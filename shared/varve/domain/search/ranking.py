@@ -71,9 +71,11 @@ class Ranked:
     explanation: each signal's share of the score; what the row got from or left to the
     fact or words of its message (`shared`); and, below 0, its loss because better
     rows say nearly the same (`behind`). `also_in` are the ids of the rows that say the
-    same and were folded into this one.
+    same and were folded into this one, and `said_in` those of their messages.
     `number` is the row's place in the `columns` of its lane. `standing` says whether its
-    statement holds. `agent` is the other agent whose row it is; None: the agent's own.
+    statement holds. `outdated` are the folded sentences of a summary that do not, and
+    `repeats` has for a folded sentence the ids of the records that say it. `agent` is the
+    other agent whose row it is; None: the agent's own.
     """
 
     row: RecordRow
@@ -84,10 +86,15 @@ class Ranked:
     recency: float
     parts: Mapping[str, float] | None = field(default=None, repr=False)
     also_in: tuple[str, ...] = field(default=(), repr=False)
+    said_in: tuple[str, ...] = field(default=(), repr=False)
     columns: Columns | None = field(default=None, repr=False)
     number: int = -1
     standing: Standing | None = None
     agent: str | None = None
+    outdated: tuple[str, ...] = field(default=(), repr=False)
+    repeats: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def id(self) -> str:
@@ -176,6 +183,8 @@ def _choose(
         return []
     for item, number in zip(ranked, chosen, strict=True):
         item.also_in = places[number].also_in
+        if item.row.messages:
+            item.said_in = places[number].said_in
         if explain:
             contender = kept[number]
             item.parts = _explain(

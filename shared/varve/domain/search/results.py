@@ -111,6 +111,10 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
         **row.shown[zone],
         "also_in": item.also_in,
         **_tell_standing(item.standing, row.time),
+        "source_ids": [*row.sources, *item.said_in][:MAX_SOURCE_IDS],
+        "messages": row.messages,
+        "outdated": item.outdated,
+        "repeats": item.repeats,
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),
@@ -146,7 +150,6 @@ def _build_constant_values(
         **_get_days(row.type, row.period, row.about, event_time, zone),
         "event_time": iso(event_time),
         "conversation_id": row.conversation,
-        "source_ids": row.sources[:MAX_SOURCE_IDS],
         "user_id": row.user,
         "memory_type": row.type,
     }

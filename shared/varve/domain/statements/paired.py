@@ -19,7 +19,11 @@ from varve.domain.statements.pairs import (
     weigh_pair,
 )
 from varve.domain.statements.sameness import SAME_COSINE
-from varve.domain.statements.telling import CORRECTION, read_corrected
+from varve.domain.statements.telling import (
+    CORRECTION,
+    list_corrected,
+    read_corrected,
+)
 
 MAX_LATER = 8
 """Later statements, the nearest by meaning, that are compared with each."""
@@ -233,6 +237,30 @@ class StoreStatements:
     @cached_property
     def _corrections(self) -> list[tuple[int, int]]:
         """The corrected statements with their corrections, by row, the last one last."""
+        found: list[tuple[int, int]] = []
+        for row in self._correcting:
+            corrected = self._find_corrected(row, self._row_by_id)
+            if corrected is not None:
+                found.append((corrected, row))
+        return found
+
+    @cached_property
+    def lost_corrections(self) -> dict[str, int]:
+        """The last correction of each record that has expired, by the record's id."""
+        found: dict[str, int] = {}
+        for row in self._correcting:
+            for id_ in list_corrected(self._columns.sources[row]):
+                if id_ not in self._row_by_id:
+                    found[id_] = row
+        return found
+
+    @cached_property
+    def _row_by_id(self) -> dict[str, int]:
+        return {id_: row for row, id_ in enumerate(self._columns.ids)}
+
+    @cached_property
+    def _correcting(self) -> list[int]:
+        """The turns that correct others, the last one last."""
         columns = self._columns
         names = columns.conversations.names
         codes = [
@@ -243,13 +271,8 @@ class StoreStatements:
         is_telling = np.isin(columns.conversations.of, codes)
         rows = np.flatnonzero(is_telling & (columns.types == _TURN))
         order = np.argsort(columns.event_times[rows], kind="stable")
-        row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
-        found: list[tuple[int, int]] = []
-        for row in rows[order].tolist():
-            corrected = self._find_corrected(row, row_by_id)
-            if corrected is not None:
-                found.append((corrected, row))
-        return found
+        correcting: list[int] = rows[order].tolist()
+        return correcting
 
     def _find_corrected(
         self, row: int, row_by_id: Mapping[str, int]
@@ -282,7 +305,7 @@ class StoreStatements:
         if not len(rows):
             return {}
         order = np.argsort(columns.event_times[rows], kind="stable")
-        row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
+        row_by_id = self._row_by_id
         found: dict[tuple[int, Relation], list[int]] = {}
         for row in rows[order].tolist():
             for relation, id_ in parse_links(columns.links.name(row) or ""):

@@ -275,9 +275,9 @@ class Standings:
         Each part is a message and the words that were drawn from it, as a fact, a triple
         or an attribute of a profile.
         """
+        found = self._find_lost(parts)
         if not (self.corrections or self.store.has_links):
-            return frozenset()
-        found: set[str] = set()
+            return frozenset(found)
         for key, row in self._find_turns(parts).items():
             _, words = parts[key]
             successor = self._find_named(row)
@@ -286,6 +286,23 @@ class Standings:
             ):
                 found.add(key)
         return frozenset(found)
+
+    def _find_lost(self, parts: Mapping[str, tuple[Message, str]]) -> set[str]:
+        """Return the keys of the parts whose messages have expired and were corrected."""
+        lost = self.store.lost_corrections
+        found: set[str] = set()
+        if not lost:
+            return found
+        for key, ((conversation, message), words) in parts.items():
+            row = lost.get(turn_id(conversation or "", message))
+            if row is None or not self._admits(row):
+                continue
+            if not leaves(read_cues(words), words, self.store.read(row).cues):
+                found.add(key)
+        return found
+
+    def _admits(self, row: int) -> bool:
+        return self.admitted is None or bool(self.admitted[row])
 
     def find_likely_superseded(
         self, parts: Mapping[str, tuple[Message, str]]

@@ -5,6 +5,7 @@ no separate store: it is replayed, exported and erased as any other message is.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
@@ -21,6 +22,16 @@ CORRECTION = "correction-"
 CORRECTS = "corrects."
 """The prefix of a message's id before the id of the record that it corrects."""
 _CORRECTABLE = ("fact-", "turn-")
+
+
+@dataclass(frozen=True, slots=True)
+class EndedMessage:
+    """A message whose value of a triple or attribute has ended, and who said it."""
+
+    conversation_id: str
+    id: str
+    user_id: str | None
+    speaker: str | None
 
 
 def build_remembered(

@@ -1,0 +1,136 @@
+"""Where a store says what a summary's sentence says: in the same words, else in its sources."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from varve.domain.extractive import sentences
+from varve.domain.record import MemoryType
+from varve.domain.search.columns import Columns
+from varve.domain.search.lexical import Spots
+from varve.domain.search.outline import TYPES
+from varve.domain.search.row import RecordRow
+from varve.domain.statements.particulars import (
+    Particulars,
+    count_shared,
+    read_particulars,
+)
+from varve.domain.statements.summary_sentences import (
+    SummarySentence,
+    fold_words,
+)
+
+MAX_COMPARED = 16
+"""So many records, the newest, are compared with one sentence."""
+LEAST_SHARE = 0.6
+"""The least share of a sentence's telling words that a source has if it says the same."""
+MIN_SHARED = 2
+_TOLD = (TYPES.index(MemoryType.FACT), TYPES.index(MemoryType.TURN))
+
+
+class StoreWords:
+    """The records of a store by their ids and by what they say, kept with its columns."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._wordings: dict[int, frozenset[str]] = {}
+
+    @cached_property
+    def row_by_id(self) -> dict[str, int]:
+        """The row of each record's id."""
+        return {id_: row for row, id_ in enumerate(self._columns.ids)}
+
+    def find_same(
+        self, sentence: SummarySentence, user: str | None
+    ) -> int | None:
+        """Return the newest fact or turn of a user that has a sentence in the same words.
+
+        None as the user: of any user. None: there is none.
+        """
+        found = self._find_with(read_particulars(sentence.said))
+        told: list[int] = [
+            row for row in found.tolist() if self._is_told(row, user)
+        ]
+        times = self._columns.event_times
+        told.sort(key=times.item, reverse=True)
+        wording = sentence.wording
+        for row in told[:MAX_COMPARED]:
+            if wording in self._read_wordings(row):
+                return row
+        return None
+
+    def _find_with(self, words: Particulars) -> Spots:
+        """Return the rows that have all telling words, in some form."""
+        lexical = self._columns.lexical
+        nothing: Spots = np.zeros(0, np.intp)
+        found: Spots | None = None
+        for word in words.telling:
+            having = [
+                lexical.rows[lexical.span(lexical.codes[stem])]
+                for stem in word.stems
+                if stem in lexical.codes
+            ]
+            rows = np.concatenate([nothing, *having]).astype(np.intp)
+            found = rows if found is None else np.intersect1d(found, rows)
+        return nothing if found is None else np.unique(found)
+
+    def _is_told(self, row: int, user: str | None) -> bool:
+        columns = self._columns
+        is_told = columns.types.item(row) in _TOLD
+        return is_told and user in (None, columns.users.name(row))
+
+    def _read_wordings(self, row: int) -> frozenset[str]:
+        """Return the folded sentences of a record, without the speaker's name."""
+        if row not in self._wordings:
+            said = self._read_words(row)
+            self._wordings[row] = frozenset(map(fold_words, sentences(said)))
+        return self._wordings[row]
+
+    def _read_words(self, row: int) -> str:
+        speaker = self._columns.speakers.name(row)
+        return self._columns.contents[row].removeprefix(f"{speaker}: ")
+
+    def find_source(
+        self, sentence: SummarySentence, sources: Iterable[int]
+    ) -> int | None:
+        """Return the source of a summary with most words of its sentence.
+
+        A model tells in its own words what the sources say. None: none has enough of them.
+        """
+        asked = read_particulars(sentence.text)
+        least = max(MIN_SHARED, LEAST_SHARE * len(asked.telling))
+        best: tuple[int, int, int] | None = None
+        for row in sources:
+            told = read_particulars(self._columns.contents[row])
+            shared = count_shared(asked, told)
+            place = (shared, self._columns.event_times.item(row), row)
+            if shared >= least and (best is None or place > best):
+                best = place
+        return best[2] if best else None
+
+
+def list_sources(
+    summary: RecordRow, summaries: Sequence[Columns], told: Columns
+) -> set[int]:
+    """Return the rows of the facts and turns that a summary was made from, level by level.
+
+    Those that have expired, or whose level has, are missing.
+    """
+    words = told.derive(StoreWords)
+    waiting = list(summary.sources)
+    found: set[int] = set()
+    seen: set[str] = set()
+    while waiting:
+        id_ = waiting.pop()
+        row = words.row_by_id.get(id_)
+        if row is not None:
+            found.add(row)
+        if row is not None or id_ in seen:
+            continue
+        seen.add(id_)
+        for columns in summaries:
+            child = columns.derive(StoreWords).row_by_id.get(id_)
+            if child is not None:
+                waiting += columns.sources[child]
+    return found

@@ -1,0 +1,91 @@
+"""The sentences of a summary, each with its speaker and the day on which it was said."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from varve.domain.extractive import sentences
+from varve.domain.language.tokens import words
+from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.summary import RECURRING_HEADING
+
+MAX_CACHED_SUMMARIES = 1_024
+_DATE_BEFORE = re.compile(r"^\W*(\d{4}-\d{2}-\d{2})\W+")
+_SPEAKER = re.compile(r"([^\W\d_][^:\n]{0,79}): (?=\S)")
+_MAX_NAME_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySentence:
+    """One sentence of a summary.
+
+    `text` has no date before it, and `said` no speaker's name either. `day` is the local
+    day on which it was said; "": the summary does not tell.
+    """
+
+    text: str
+    said: str
+    speaker: str | None
+    day: str
+
+    @property
+    def wording(self) -> str:
+        """The folded words, which two sentences in the same words share."""
+        return fold_words(self.said)
+
+    def bears_on(self, question: Cues) -> bool:
+        """Return whether the sentence has a topic or a telling word of the question.
+
+        A name counts only if the question has no other telling words.
+        """
+        told = read_cues(self.said)
+        if question.topics & told.topics:
+            return True
+        asked = question.particulars.telling
+        plain = [word for word in asked if not word.named] or asked
+        telling = told.particulars.telling
+        return any(
+            one.stems & other.stems for one in plain for other in telling
+        )
+
+
+def fold_words(text: str) -> str:
+    """Return the folded words of a text, without marks between them."""
+    return " ".join(words(text))
+
+
+@lru_cache(maxsize=MAX_CACHED_SUMMARIES)
+def read_sentences(content: str) -> tuple[SummarySentence, ...]:
+    """Return a summary's sentences without headings.
+
+    A line without a date is of the day of the line before it.
+    """
+    recurring = RECURRING_HEADING.strip()
+    found: list[SummarySentence] = []
+    day = ""
+    for line in content.split("\n"):
+        if line.startswith(recurring):
+            continue
+        dated = _DATE_BEFORE.match(line)
+        day = dated[1] if dated else day
+        found += _read_line(line, day)
+    return tuple(found)
+
+
+def _read_line(line: str, day: str) -> Iterator[SummarySentence]:
+    speaker: str | None = None
+    for sentence in sentences(line):
+        text = _DATE_BEFORE.sub("", sentence).strip()
+        if text.endswith(":") or not words(text):
+            continue
+        named = _SPEAKER.match(text)
+        said = text
+        if named and _is_name(named[1]):
+            speaker = named[1]
+            said = text[named.end() :]
+        yield SummarySentence(text, said, speaker, day)
+
+
+def _is_name(text: str) -> bool:
+    return not text[0].islower() and len(text.split()) <= _MAX_NAME_WORDS
