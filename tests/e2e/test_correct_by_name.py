@@ -162,6 +162,25 @@ def test_a_correction_of_one_part_leaves_an_allergy(memory: Memory) -> None:
     assert "allergies: peanuts\n" in block
 
 
+@pytest.mark.parametrize(
+    ("name", "told", "remembered", "value"),
+    [
+        ("Dana", "I live in Lisbon.", "Dana lives in Porto", "Porto"),
+        ("Dana", "I live in Lisbon.", "The user moved to Porto", "Porto"),
+        ("Pilar", "Vivo en Madrid.", "Pilar vive en Bilbao", "Bilbao"),
+    ],
+)
+def test_what_is_remembered_by_the_users_name_is_the_users_own_statement(
+    memory: Memory, name: str, told: str, remembered: str, value: str
+) -> None:
+    say(memory, told, name)
+    memory.remember(remembered, user_id=USER)
+    assert read_profile(memory) == {"location": value}
+    results = memory.search("Where does the user live?", user_id=USER).results
+    ended = [one for one in results if told in one.content]
+    assert not any(one.current for one in ended)
+
+
 @pytest.mark.parametrize("hours", [0, 1])
 def test_correcting_one_statement_twice_leaves_one_that_holds(
     tmp_path: Path, hours: int

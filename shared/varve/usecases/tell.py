@@ -31,13 +31,27 @@ def remember(
     user_id: str | None = None,
     at: datetime | None = None,
 ) -> IngestOutcome:
-    """Accept one statement as a separate message.
+    """Accept one statement as a separate message, said by the user's known name.
 
     The same statement on the same day is one. Raises Rejected, Retryable.
     """
     user = None if user_id is None else reference(user_id, "userId")
-    conversation = build_remembered(text, at or session.now, user_id=user)
+    conversation = build_remembered(
+        text,
+        at or session.now,
+        user_id=user,
+        name=_find_name(session, user),
+    )
     return ingest(session, [conversation.in_scope(session.scope)])
+
+
+def _find_name(session: Session, user: str | None) -> str | None:
+    """Return the name by which a user speaks; None: memory knows none, or several."""
+    if user is None:
+        return None
+    entries = session.profiles.entries(session.scope, user)
+    names = {entry.subject for entry in entries} - {"", user}
+    return names.pop() if len(names) == 1 else None
 
 
 @doing("ingest")
