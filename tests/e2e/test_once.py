@@ -711,3 +711,28 @@ def test_4_a_correction_and_a_remembered_statement_reach_every_answer(
     assert "Lisbon" in former[0].content
     flights = memory.search("LH1173", user_id="u-ana").results
     assert len([one for one in flights if "LH1173" in one.content]) == 1
+
+
+def test_8_a_key_fact_that_no_longer_holds_tells_its_end(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2027, 2, 20, tzinfo=UTC))
+    memory.ingest(conversation("c-0", "I live in Ghent.", day="2026-01-02"))
+    for number in range(3, 29):
+        said = [
+            f"The kiln number {number}{place} cracked while we fired "
+            f"{number + place} pots for the market of Leuven."
+            for place in range(4)
+        ]
+        day = f"2026-02-{number:02}"
+        memory.ingest(conversation(f"c-{number}", *said, day=day))
+    moved = conversation("c-99", "I moved to Bruges.", day="2026-09-01")
+    memory.ingest(moved)
+    memory.summarize()
+    (year,) = memory.search(grain="yearly").results
+    _, _, facts = year.content.partition("Key facts:")
+    ghent = [line for line in facts.splitlines() if "Ghent" in line]
+    assert len(ghent) == 1
+    assert ghent[0].endswith("(held until 2026-09-01)")
+    (first, *_) = memory.search(grain="quarterly", until="2026-03-31").results
+    assert "held until" not in first.content, "it held in that quarter"

@@ -8,6 +8,7 @@ from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, span_of
+from varve.domain.search.supersession import EndedStatement, held_until
 from varve.domain.statements.corrected import Corrected, correct_records
 from varve.domain.statements.forgetting import (
     ForgottenValue,
@@ -46,7 +47,7 @@ class PeriodSources:
     since. Only the priors still have that content, so they become sources of the next
     summary. `days` are the first and the last local day of the period's own sources.
     `forgotten` are the values that the summary must not name; it is `outdated` if the last
-    one does.
+    one does. `ended` says when key facts ceased to hold, by their ids.
     """
 
     id: str
@@ -59,6 +60,7 @@ class PeriodSources:
     days: tuple[str, str]
     forgotten: tuple[ForgottenValue, ...] = ()
     outdated: bool = False
+    ended: Mapping[str, datetime] = field(default_factory=dict)
 
     @property
     def changed(self) -> bool:
@@ -140,7 +142,7 @@ class _Pile:
 class PeriodReader:
     """Reads the sources of one agent's summaries as they are at `now`.
 
-    `values` are those that users asked to forget.
+    `values` are those that users asked to forget, and `ended` those that ceased to hold.
     """
 
     scope: Scope
@@ -149,6 +151,7 @@ class PeriodReader:
     reader: MemoryReader
     objects: Objects
     values: Sequence[ForgottenValue] = ()
+    ended: Sequence[EndedStatement] = ()
 
     def gather(self, period: Period, since: int = 0) -> PeriodUsers:
         """Return the sources of a period's summaries, by user, oldest first.
@@ -285,18 +288,36 @@ class PeriodReader:
             *map(source_of, corrected.replaced),
             *map(hidden_source_of, hidden),
         ]
+        key_facts = most_important(facts)
         return PeriodSources(
             id=self._id(period, user_id),
             user_id=user_id,
             sources=_sort(sources.values()),
             replaced=tuple(replaced),
-            key_facts=most_important(facts),
+            key_facts=key_facts,
             priors=tuple(pile.priors),
             lost=lost,
             days=self._days(pile, lost),
             forgotten=self._list_forgotten(period, user_id),
             outdated=pile.outdated,
+            ended=self._find_ended(period, key_facts),
         )
+
+    def _find_ended(
+        self, period: Period, facts: Iterable[KeyFact]
+    ) -> dict[str, datetime]:
+        """Return when facts ceased to hold, of those that did in the period or before."""
+        end = period.end(self.config.zone)
+        ended = [one for one in self.ended if one.until < end]
+        found: dict[str, datetime] = {}
+        for fact in facts:
+            messages = {
+                (fact.conversation_id, id_) for id_ in fact.message_ids
+            }
+            until = held_until(messages, fact.content, ended)
+            if until is not None:
+                found[fact.id] = until
+        return found
 
     def _states_any(self, record: Record) -> bool:
         if record.memory_type is MemoryType.SUMMARY:

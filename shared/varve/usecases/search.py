@@ -149,14 +149,15 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
         wide = way.without_window(request)
         found = _find(wide, _choose_lanes(wide, running), running)
     found = _hide_forgotten(found, running)
-    outside = explain_outside(way, lanes, running, bool(found))
-    outside = outside or explain_finer(way, lanes)
-    outside = outside or _explain_name(way, running)
     ordered, reranked = _rerank(way, found, lookup.reranker)
     best, tokens = fit_to_limits(
         ordered, request.max_results, request.max_tokens
     )
-    hint = outside if best else explain_empty(way, lanes, len(found), running)
+    hint = (
+        _explain_found(way, lanes, running)
+        if best
+        else explain_empty(way, lanes, len(found), running)
+    )
     # One validation of all values: twice as fast as one for each result.
     return SearchResponse.model_validate(
         {
@@ -164,6 +165,15 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
             "searched": _searched(way, lanes, tokens, reranked, running),
             "hint": hint,
         }
+    )
+
+
+def _explain_found(way: Route, lanes: Lanes, running: Running) -> str | None:
+    """Return the hint of an answer with results; None: there is nothing to say."""
+    return (
+        explain_outside(way, lanes, running)
+        or explain_finer(way, lanes)
+        or _explain_name(way, running)
     )
 
 

@@ -6,9 +6,7 @@ from varve.domain.search.routing import Route
 from varve.usecases.lookup import Lanes, Running
 
 
-def explain_outside(
-    way: Route, lanes: Lanes, running: Running, found: bool
-) -> str | None:
+def explain_outside(way: Route, lanes: Lanes, running: Running) -> str | None:
     """Say that the results lie outside the time that the question names.
 
     None: they do not.
@@ -16,7 +14,7 @@ def explain_outside(
     if not way.understood:
         return None
     outside = way.weighs and not running.holds(lanes.filled, way)
-    if outside or (found and not lanes.filled):
+    if outside or not lanes.filled:
         phrase = way.understood.phrase
         return f"Nothing matches in the time of {phrase!r}; these are from any time."
     return None

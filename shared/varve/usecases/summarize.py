@@ -13,6 +13,7 @@ from varve.domain.ledger import (
     version_in,
 )
 from varve.domain.record import EmbeddedRecord, Record
+from varve.domain.search.supersession import find_ended
 from varve.domain.summary import (
     BUDGET_TOKENS,
     PeriodPart,
@@ -119,17 +120,15 @@ def summarize(
 
 def open_reader(session: Session) -> PeriodReader:
     """Return the reader of the agent's periods at the session's time."""
+    triples = session.graph.triples(session.scope)
     return PeriodReader(
         scope=session.scope,
         now=session.now,
         config=session.config,
         reader=session.records,
         objects=session.objects,
-        values=read_forgotten(
-            session.scope,
-            session.records,
-            session.graph.triples(session.scope),
-        ),
+        values=read_forgotten(session.scope, session.records, triples),
+        ended=find_ended(triples, session.now),
     )
 
 
@@ -315,7 +314,8 @@ def _build(
         for fact in gathered.key_facts
     )
     filtered = replace(gathered, key_facts=facts)
-    lines = fact_lines(facts, period.grain, session.config)
+    ended = gathered.ended
+    lines = fact_lines(facts, period.grain, session.config, ended)
     budget = BUDGET_TOKENS[period.grain] - estimated_tokens(lines)
     task = SummaryTask(
         session.scope, period, session.zone, filtered.with_priors(), budget
@@ -323,7 +323,7 @@ def _build(
     summary = session.summarizer.summarize(task)
     told = leave_out_told(facts, summary.text)
     if len(told) < len(facts):
-        lines = fact_lines(told, period.grain, session.config)
+        lines = fact_lines(told, period.grain, session.config, ended)
     record = summary_record(
         period, filtered, summary, lines, session.now, session.config
     )

@@ -1,7 +1,8 @@
 """Summaries as records: their text, key facts and dates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
@@ -73,9 +74,15 @@ def summary_record(
 
 
 def fact_lines(
-    facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig
+    facts: Sequence[KeyFact],
+    grain: Grain,
+    config: WorkspaceConfig,
+    ended: Mapping[str, datetime] = MappingProxyType({}),
 ) -> str:
-    """Return the key facts as dated lines, as many as fit their share of the budget."""
+    """Return the key facts as dated lines, as many as fit their share of the budget.
+
+    `ended` says when facts ceased to hold, by their ids; their lines tell it.
+    """
     left = KEY_FACTS_SHARE * BUDGET_TOKENS[grain] - estimated_tokens(
         KEY_FACTS_HEADING
     )
@@ -83,6 +90,8 @@ def fact_lines(
     ordered = sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id))
     for fact in ordered:
         line = f"- {day_of(fact.event_time, config.zone)}: {fact.content}"
+        if fact.id in ended:
+            line += f" (held until {day_of(ended[fact.id], config.zone)})"
         cost = estimated_tokens(line + "\n")
         if cost <= left:
             left -= cost
