@@ -35,8 +35,8 @@ from varve.domain.statements.links import (
     build_link,
     parse_links,
 )
-from varve.domain.statements.paired import is_person
 from varve.domain.statements.pairs import Statement
+from varve.domain.statements.persons import is_person
 from varve.domain.statements.standing import Standings
 from varve.domain.statements.telling import name_corrected
 from varve.domain.text import estimated_tokens

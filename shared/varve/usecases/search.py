@@ -144,11 +144,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     if way.weighs and not running.holds(lanes.filled, way):
         newest = running.find_newest(lanes.filled, way.present)
         way = way.seen_from(newest, zone)
-    found = _find(way, lanes, running)
-    if not found and way.understood and way.text:
-        wide = way.without_window(request)
-        found = _find(wide, _choose_lanes(wide, running), running)
-    found = _hide_forgotten(found, running)
+    found = _hide_forgotten(_find_widened(way, lanes, running), running)
     ordered, reranked = _rerank(way, found, lookup.reranker)
     best, tokens = fit_to_limits(
         ordered, request.max_results, request.max_tokens
@@ -175,6 +171,17 @@ def _explain_found(way: Route, lanes: Lanes, running: Running) -> str | None:
         or explain_finer(way, lanes)
         or _explain_name(way, running)
     )
+
+
+def _find_widened(
+    way: Route, lanes: Lanes, running: Running
+) -> Sequence[Ranked | Browsed]:
+    """Return what is found; nothing in the window of time words: what is found outside."""
+    found = _find(way, lanes, running)
+    if found or not (way.understood and way.text):
+        return found
+    wide = way.without_window(running.request)
+    return _find(wide, _choose_lanes(wide, running), running)
 
 
 def _explain_name(way: Route, running: Running) -> str | None:

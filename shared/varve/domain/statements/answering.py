@@ -29,6 +29,7 @@ from varve.domain.statements.particulars import (
     count_shared,
     read_particulars,
 )
+from varve.domain.statements.persons import Persons
 from varve.domain.statements.standing import Standing, Standings, Successor
 from varve.domain.statements.told_values import ToldValues
 
@@ -66,7 +67,9 @@ def settle(
     }
     judged = None
     if not is_careful and (about_present or is_of_past):
-        asking = Asking(cues, store.count_told(visible), is_of_past)
+        asking = Asking(
+            cues, columns.derive(Persons).count_told(visible), is_of_past
+        )
         found = _collect_found(ranked, store, statements)
         judged = Judgement(asking, store, found, _list_told(statements))
         ranked = put_likely_first(ranked, statements, judged)
@@ -162,7 +165,7 @@ def _asks_one_of_several(
         named |= columns.speakers_by_word.get(word, frozenset())
     if not named:
         return False
-    persons = columns.derive(StoreStatements).find_persons(visible)
+    persons = columns.derive(Persons).find(visible)
     return len(persons) > 1 and bool(named & persons)
 
 

@@ -22,12 +22,12 @@ from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
-from varve.domain.statements.paired import is_person
 from varve.domain.statements.particulars import (
     Particulars,
     collect_stems,
     read_particulars,
 )
+from varve.domain.statements.persons import is_person
 from varve.domain.statements.standing import Standing, Standings
 from varve.domain.statements.summary_sentences import SummarySentence
 from varve.domain.statements.told_values import ToldValues

@@ -63,9 +63,9 @@ class Judgement:
 
     def _compute_pair(self, row: int, other: int) -> float:
         odds = self._odds[other]
-        if odds < LEAST_ODDS:
-            return -math.inf
         store = self.store
+        if odds < LEAST_ODDS or not store.may_supersede(other):
+            return -math.inf
         return score_pair(
             self.asking, store.read(row), store.read(other), odds
         )

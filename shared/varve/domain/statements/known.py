@@ -4,6 +4,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.query import Filter
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.pairs import leaves
+from varve.domain.statements.persons import Persons
 from varve.domain.statements.standing import (
     CLEAR,
     Standing,
@@ -89,4 +90,4 @@ class KnownStandings:
         """Return whether one person alone speaks in the memory of a row's user."""
         standings = self._standings
         user = standings.columns.users.of.item(row)
-        return len(standings.store.find_persons_of(user)) == 1
+        return len(standings.columns.derive(Persons).find_of(user)) == 1

@@ -1,6 +1,6 @@
 """The statements of one store, with what no question changes kept with its columns."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,14 +10,13 @@ from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import TYPES, Codes
-from varve.domain.search.query import Filter
 from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.pairs import (
     Statement,
     adds_nothing,
     score_pair,
-    weigh_pair,
 )
+from varve.domain.statements.persons import is_person
 from varve.domain.statements.sameness import SAME_COSINE
 from varve.domain.statements.telling import (
     CORRECTION,
@@ -32,16 +31,8 @@ ECHO_REACH = 2
 """Messages after a statement in which its answer follows."""
 MAX_RECORDS = 12
 """Rows beside a fact among which its turn is sought."""
-ASSISTANTS = frozenset({"assistant"})
-"""The folded names of speakers who state nothing about themselves."""
-
 _TURN = TYPES.index(MemoryType.TURN)
 _FACT = TYPES.index(MemoryType.FACT)
-
-
-def is_person(speaker: str) -> bool:
-    """Return whether a speaker is another than the assistant."""
-    return speaker.casefold() not in ASSISTANTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +53,9 @@ class StoreStatements:
         self._columns = columns
         self._statements: dict[int, Statement] = {}
         self._scores: dict[tuple[int, int], float] = {}
-        self._weights: dict[tuple[int, int], float] = {}
         self._later: dict[int, Later] = {}
         self._nearest: dict[int, int] = {}
         self._crowds: dict[int, int] = {}
-        self._persons: dict[int, set[int]] = {}
 
     def read(self, row: int) -> Statement:
         """Return a turn as a statement."""
@@ -89,31 +78,22 @@ class StoreStatements:
 
     def score(self, row: int, other: int) -> float:
         """Return how likely `other` supersedes `row` (`pairs.score_pair`)."""
-        return self._score(row, other, self._scores, score_pair)
-
-    def weigh(self, row: int, other: int) -> float:
-        """Return the same if no words bar the pair (`pairs.weigh_pair`)."""
-        return self._score(row, other, self._weights, weigh_pair)
-
-    def _score(
-        self,
-        row: int,
-        other: int,
-        known: dict[tuple[int, int], float],
-        compute: Callable[[Statement, Statement, int], float],
-    ) -> float:
         pair = (row, other)
-        score = known.get(pair)
+        score = self._scores.get(pair)
         if score is None:
-            if len(known) >= MAX_KEPT_PAIRS:
-                known.clear()
-            earlier = self.read(row)
-            later = self.read(other)
+            if len(self._scores) >= MAX_KEPT_PAIRS:
+                self._scores.clear()
             score = -np.inf
-            if later.cues.tells_change or not self._is_passage(other):
-                score = compute(earlier, later, self.count_later(row))
-            known[pair] = score
+            if self.may_supersede(other):
+                score = score_pair(
+                    self.read(row), self.read(other), self.count_later(row)
+                )
+            self._scores[pair] = score
         return score
+
+    def may_supersede(self, row: int) -> bool:
+        """Return whether a turn is no mere passage of a long message."""
+        return self.read(row).cues.tells_change or not self._is_passage(row)
 
     def _is_passage(self, row: int) -> bool:
         """Return whether a turn is one passage of a long message.
@@ -386,40 +366,6 @@ class StoreStatements:
     def list_message_ids(self, row: int) -> Sequence[str]:
         """Return the ids of the messages that a row is made of."""
         return self._columns.sources[row]
-
-    def count_told(self, visible: Filter) -> int:
-        """Return how many statements of persons pass the filter."""
-        columns = self._columns
-        is_shown = columns.admitted(visible) & (columns.types == _TURN)
-        counts = np.bincount(columns.speakers.of[is_shown] + 1)
-        names = (None, *columns.speakers.names)
-        return sum(
-            int(count)
-            for count, name in zip(counts, names, strict=False)
-            if is_person(name or "")
-        )
-
-    def find_persons(self, visible: Filter) -> set[int]:
-        """Return the codes of the persons who said the turns that pass the filter."""
-        columns = self._columns
-        return self._select_persons(columns.admitted(visible))
-
-    def find_persons_of(self, user: int) -> set[int]:
-        """Return the codes of the persons who speak in the memory of a user's code."""
-        if user not in self._persons:
-            is_of_user = self._columns.users.of == user
-            self._persons[user] = self._select_persons(is_of_user)
-        return self._persons[user]
-
-    def _select_persons(self, rows: Bools) -> set[int]:
-        """Return the codes of the persons who said the turns among the rows."""
-        columns = self._columns
-        is_shown = rows & (columns.types == _TURN)
-        names = columns.speakers.names
-        spoken = np.unique(columns.speakers.of[is_shown]).tolist()
-        return {
-            code for code in spoken if code >= 0 and is_person(names[code])
-        }
 
 
 def _find_end(corrections: Mapping[int, int], row: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from varve.domain.language.tokens import fold
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record
-from varve.domain.statements.paired import is_person
+from varve.domain.statements.persons import is_person
 from varve.domain.topics import list_name_words, list_words, stem_topic
 from varve.domain.triple import Triple
 from varve.usecases.session import Session
