@@ -7,6 +7,7 @@ steps back behind it.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum, auto
 
 import numpy as np
 
@@ -61,24 +62,25 @@ def settle(
     store = columns.derive(StoreStatements)
     cues = read_cues(text)
     is_of_past = not about_present and asks_past(text)
-    is_careful = _asks_one_of_several(text, cues, columns, visible)
+    whom = _find_whom(text, cues, columns, visible)
     statements = {
         item.number: store.find_statement(item.number) for item in ranked
     }
     judged = None
-    if not is_careful and (about_present or is_of_past):
+    if whom is not _Whom.ONE_OF_SEVERAL and (about_present or is_of_past):
         asking = Asking(
             cues, columns.derive(Persons).count_told(visible), is_of_past
         )
         found = _collect_found(ranked, store, statements)
         judged = Judgement(asking, store, found, _list_told(statements))
-        ranked = put_likely_first(ranked, statements, judged)
+        if whom is _Whom.SPEAKER:
+            ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
         columns,
         # Statements of other users supersede none of the ranked ones.
         admitted=None if visible.until is None else columns.admitted(visible),
         judged=judged,
-        careful=is_careful,
+        careful=whom is _Whom.ONE_OF_SEVERAL,
         told=told,
     )
     successors = standings.find_successors(_list_told(statements))
@@ -90,7 +92,8 @@ def settle(
         _mark(item, statements, successors, standings) for item in ranked
     ]
     if is_of_past:
-        return _put_change_behind(marked, store, text)
+        own_words = _put_echoes_behind(marked, statements, store)
+        return _put_change_behind(own_words, store, text)
     return marked
 
 
@@ -150,23 +153,34 @@ def put_likely_first(
     return sorted(weighed, key=lambda item: -item.score)
 
 
-def _asks_one_of_several(
-    text: str, cues: Cues, columns: Columns, visible: Filter
-) -> bool:
-    """Return whether a question names one of several persons who speak with each other.
+class _Whom(Enum):
+    """Of whom a question asks.
 
-    These tell of each other's past. Weak pairs would reorder the answers: recall on LoCoMo
-    fell from 81 to 62 percent.
+    Several persons who speak with each other tell of each other's past. Weak pairs would
+    reorder the answers: recall on LoCoMo fell from 81 to 62 percent.
+    """
+
+    SPEAKER = auto()
+    ONE_OF_SEVERAL = auto()
+    UNKNOWN = auto()
+
+
+def _find_whom(
+    text: str, cues: Cues, columns: Columns, visible: Filter
+) -> _Whom:
+    """Return of whom a question asks, by its own words and the names in it.
+
+    Where one person alone speaks, every question is about what that person told.
     """
     if cues.has("own"):
-        return False
+        return _Whom.SPEAKER
+    persons = columns.derive(Persons).find(visible)
+    if len(persons) == 1:
+        return _Whom.SPEAKER
     named: set[int] = set()
     for word in set(words(text)):
         named |= columns.speakers_by_word.get(word, frozenset())
-    if not named:
-        return False
-    persons = columns.derive(Persons).find(visible)
-    return len(persons) > 1 and bool(named & persons)
+    return _Whom.ONE_OF_SEVERAL if named & persons else _Whom.UNKNOWN
 
 
 def _find_tellers(statements: Mapping[int, int | None]) -> dict[int, int]:
@@ -204,6 +218,21 @@ def _put_current_first(
     for item in ranked:
         answer.add(item, statements[item.number])
     return answer.sort()
+
+
+def _put_echoes_behind(
+    marked: Sequence[Ranked],
+    statements: Mapping[int, int | None],
+    store: StoreStatements,
+) -> list[Ranked]:
+    """Return the rows with the assistant's echoes behind the statements."""
+    placed = []
+    for item in marked:
+        is_statement = statements[item.number] is not None
+        is_echo = is_statement and store.is_assistant(item.number)
+        score = item.score * (BEHIND if is_echo else 1.0)
+        placed.append(replace(item, score=score))
+    return sorted(placed, key=lambda item: -item.score)
 
 
 def _put_change_behind(

@@ -1,10 +1,12 @@
-"""Whether a later text confirms an earlier one in other words, or only reminds of it."""
+"""Whether a later text confirms an earlier one, or only reminds of it."""
 
 import re
+from enum import Enum, auto
 from functools import cache
 
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.statements.cues import GUARDS, Cues, join_phrases, read_cues
+from varve.domain.statements.pairs import Statement
 from varve.domain.statements.particulars import (
     Particulars,
     TellingWord,
@@ -12,9 +14,32 @@ from varve.domain.statements.particulars import (
     count_shared,
     read_particulars,
 )
+from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
 CONFIRMING = "confirming"
 """The list of `[changes]` whose phrases tell that a state goes on."""
+
+
+class Again(Enum):
+    """Whether two texts say the same: by their words; perhaps, as far as these show; no."""
+
+    IN_WORDS = auto()
+    PERHAPS = auto()
+    NO = auto()
+
+
+def compare_tellings(earlier: Statement, later: Statement) -> Again:
+    """Return whether the later statement says the earlier one again."""
+    is_near = float(earlier.vector @ later.vector) >= SAME_COSINE
+    if is_near and not tell_difference(
+        earlier.text, later.text, same_day=False
+    ):
+        return Again.IN_WORDS
+    if confirms_in_words(earlier.text, later.text):
+        return Again.IN_WORDS
+    if may_tell_the_same(earlier.cues, later.cues):
+        return Again.PERHAPS
+    return Again.NO
 
 
 def confirms_in_words(earlier: str, later: str) -> bool:

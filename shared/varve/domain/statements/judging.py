@@ -15,8 +15,8 @@ from varve.domain.statements.paired import StoreStatements
 
 JUDGED_PLACES = 25
 """So many places at the beginning of an answer are compared with each other."""
-LEAST_ODDS = -5.0
-"""A later statement with lower odds to answer the question supersedes no other one."""
+LEAST_ODDS = -6.0
+"""Asked about the present, a later statement with lower odds to answer supersedes none."""
 LEAST_GONE = 1e-9
 
 
@@ -64,7 +64,8 @@ class Judgement:
     def _compute_pair(self, row: int, other: int) -> float:
         odds = self._odds[other]
         store = self.store
-        if odds < LEAST_ODDS or not store.may_supersede(other):
+        is_far = odds < LEAST_ODDS and not self.asking.is_past
+        if is_far or not store.may_supersede(other):
             return -math.inf
         return score_pair(
             self.asking, store.read(row), store.read(other), odds

@@ -47,14 +47,26 @@ class KnownStandings:
         statement = standings.store.find_statement(row)
         if statement is None:
             return Standing(current=True, confirmed=time)
+        superseded = self.find_superseded(row)
+        if superseded is not None:
+            return superseded
         confirmed = max(time, standings.find_confirmed(statement))
+        return Standing(current=True, confirmed=confirmed)
+
+    def find_superseded(self, row: int) -> Standing | None:
+        """Return the standing of a superseded row; None: its statement holds."""
+        standings = self._standings
+        statement = standings.store.find_statement(row)
+        if statement is None:
+            return None
         successor = self._find_clear(row, statement)
         if successor is None:
-            return Standing(current=True, confirmed=confirmed)
+            return None
         last = standings.find_last(statement, self._successors)
+        time = standings.columns.event_times.item(row)
         return Standing(
             current=False,
-            confirmed=confirmed,
+            confirmed=max(time, standings.find_confirmed(statement)),
             successor=standings.columns.ids[last],
             is_corrected=statement in standings.corrections,
             is_named=successor.is_named,

@@ -10,6 +10,7 @@ from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import TYPES, Codes
+from varve.domain.statements.confirming import Again, compare_tellings
 from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.pairs import (
     Statement,
@@ -53,6 +54,8 @@ class StoreStatements:
         self._columns = columns
         self._statements: dict[int, Statement] = {}
         self._scores: dict[tuple[int, int], float] = {}
+        self._superseding: dict[int, bool] = {}
+        self._again: dict[tuple[int, int], Again] = {}
         self._later: dict[int, Later] = {}
         self._nearest: dict[int, int] = {}
         self._crowds: dict[int, int] = {}
@@ -91,9 +94,23 @@ class StoreStatements:
             self._scores[pair] = score
         return score
 
+    def compare_tellings(self, row: int, other: int) -> Again:
+        """Return whether `other` says again what `row` does (`confirming`)."""
+        pair = (row, other)
+        again = self._again.get(pair)
+        if again is None:
+            if len(self._again) >= MAX_KEPT_PAIRS:
+                self._again.clear()
+            again = compare_tellings(self.read(row), self.read(other))
+            self._again[pair] = again
+        return again
+
     def may_supersede(self, row: int) -> bool:
         """Return whether a turn is no mere passage of a long message."""
-        return self.read(row).cues.tells_change or not self._is_passage(row)
+        if row not in self._superseding:
+            is_change = self.read(row).cues.tells_change
+            self._superseding[row] = is_change or not self._is_passage(row)
+        return self._superseding[row]
 
     def _is_passage(self, row: int) -> bool:
         """Return whether a turn is one passage of a long message.

@@ -141,8 +141,8 @@ def _mark_known(
     marked: list[Ranked] = []
     for item in settled:
         if item.standing is None or item.standing.current:
-            standing = known.describe(item.number)
-            if not standing.current:
+            standing = known.find_superseded(item.number)
+            if standing is not None:
                 item = replace(item, standing=standing)
         marked.append(item)
     return marked

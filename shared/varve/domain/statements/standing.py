@@ -17,17 +17,12 @@ from varve.domain.record import turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
 from varve.domain.search.row import Message
-from varve.domain.statements.confirming import (
-    confirms_in_words,
-    may_tell_the_same,
-    only_reminds,
-)
+from varve.domain.statements.confirming import Again, only_reminds
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.judging import Judgement
 from varve.domain.statements.links import Relation
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
-from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 from varve.domain.statements.told_values import ToldValues
 
 SUPERSEDED = 0.0
@@ -163,23 +158,11 @@ class Standings:
 
     def is_said_again(self, row: int, other: int) -> bool:
         """Return whether a later row says the same, in its words or by its values."""
-        if self._has_same_words(row, other):
-            return True
-        earlier = self.store.read(row)
-        later = self.store.read(other)
-        if confirms_in_words(earlier.text, later.text):
-            return True
-        return may_tell_the_same(earlier.cues, later.cues) and self.told.agree(
+        again = self.store.compare_tellings(row, other)
+        if again is not Again.PERHAPS:
+            return again is Again.IN_WORDS
+        return self.told.agree(
             self.list_messages(row), self.list_messages(other)
-        )
-
-    def _has_same_words(self, row: int, other: int) -> bool:
-        earlier = self.store.read(row)
-        later = self.store.read(other)
-        if float(earlier.vector @ later.vector) < SAME_COSINE:
-            return False
-        return (
-            tell_difference(earlier.text, later.text, same_day=False) is None
         )
 
     def list_messages(self, row: int) -> list[Message]:
