@@ -3,17 +3,19 @@
 Every question of the fitted parts of `benchmarks/updates` is asked, of its case alone and
 among seven others, and every one of the corpus about the present. What
 `domain/statements/judging.py` is given on the way is kept: the rows found, and their pairs.
+Each case is asked the question of another one as well, which nothing in it answers.
 The weights of `domain/statements/asked.py` are those by which the right statement most
 likely has the greatest chance: that of the value that holds, asked about the past that of
-a superseded one, in the corpus those of the evidence. Adam, 600 steps, with a
-penalty of 0.0002 x the squared weights. A look-alike counts twice, a question among other
-cases half, one about the past 0.7 times. The wording of each part's lines is weighed as fitted on the other
-parts (`updates_fit_wording.py`); fit that first. Printed are the weights, to be copied, and
-how often weights fitted on two thirds of the parts put the right statement first in the rest.
+a superseded one, in the corpus those of the evidence. Adam, 400 steps, with a
+penalty of 0.0002 x the squared weights. A look-alike counts 1.5 times, a question among
+other cases half, one about the past 0.7 times. Whether the first statement answers at
+all is then fitted on all questions by logistic regression. The wording of each part's
+lines is weighed as fitted on the other parts (`updates_fit_wording.py`); fit that first.
+Printed are the weights, to be copied, and how often weights fitted on two thirds of the
+parts put the right statement first in the rest.
 """
 
 import argparse
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,10 +49,14 @@ from varve.domain.statements.pairs import Statement
 from varve.domain.statements.wording import Wording
 
 FOLDS = 3
-STEPS, RATE, PENALTY = 600, 0.05, 2e-4
-COUNTS = {"lookalike": 2.0, "together": 0.5, "past": 0.7}
+STEPS, RATE, PENALTY = 400, 0.05, 2e-4
+COUNTS = {"lookalike": 1.5, "together": 0.5, "past": 0.7}
 """How much a question counts by its sorts; others count 1."""
 OTHER = "other"
+GENERAL = ("correction", "negation", "temporary")
+"""Categories whose cases are of any matter."""
+NONE = "none"
+"""The sort of the questions that nothing answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,8 @@ class Heard:
     @property
     def right(self) -> str:
         """The mark of the messages that answer the question."""
+        if NONE in self.sorts:
+            return NONE
         return "old" if self.asking.is_past else "new"
 
 
@@ -138,7 +146,9 @@ def main() -> None:
         ask_corpus(folder / "corpus", listener)
     questions = list(measure(listener.heard))
     report_folds(questions)
-    rows, pairs = fit(questions)
+    rows, pairs = fit(
+        [one for one in questions if NONE not in one.heard.sorts]
+    )
     for name, weights in (("ROW_WEIGHTS", rows), ("PAIR_WEIGHTS", pairs)):
         print(f"\n{name}")
         for signal, weight in weights.items():
@@ -168,7 +178,10 @@ def ask_part(part: str, folder: Path, listener: Listener) -> None:
         user = conversations[0].get("userId")
         for case in group:
             listener.case = None if is_alone else case.number
-            for question, sorts in list_questions(case, is_alone=is_alone):
+            asked = list(list_questions(case, is_alone=is_alone))
+            if is_alone and not case.speaker:
+                asked.append((find_foreign(case, cases), frozenset({NONE})))
+            for question, sorts in asked:
                 listener.sorts = sorts
                 memory.search(question, user_id=user, max_results=5, now=NOW)
 
@@ -181,6 +194,19 @@ def list_questions(
     yield case.question, frozenset(sorts)
     if case.past:
         yield case.past, frozenset({*sorts, "past"})
+
+
+def find_foreign(case: Case, cases: Sequence[Case]) -> str:
+    """Return the question of a case of another category, which this one cannot answer."""
+    turned = [*cases[case.number + 1 :], *cases[: case.number]]
+    others = (
+        one
+        for one in turned
+        if one.category not in (case.category, "lookalike", *GENERAL)
+        and one.language == case.language
+        and not one.speaker
+    )
+    return next(others).question
 
 
 def ask_corpus(folder: Path, listener: Listener) -> None:
@@ -235,9 +261,15 @@ def measure(heard: Sequence[Heard]) -> Iterator[Measured]:
 
         with patch.object(asked, "read_wording", read):
             for one in heard:
-                is_asked = one.part == part
-                if is_asked and one.right in {row.mark for row in one.rows}:
+                if one.part == part and _is_useful(one):
                     yield measure_one(one)
+
+
+def _is_useful(one: Heard) -> bool:
+    """Return whether a question found something, and what answers it if anything does."""
+    if NONE in one.sorts:
+        return bool(one.rows)
+    return one.right in {row.mark for row in one.rows}
 
 
 def measure_one(heard: Heard) -> Measured:
@@ -355,23 +387,92 @@ def descend(batch: Batch) -> np.ndarray:
     return weights
 
 
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The row with the greatest chance: its question's sorts, and what shows that it answers."""
+
+    sorts: frozenset[str]
+    is_right: bool
+    signals: dict[str, float]
+
+
 def report_folds(questions: Sequence[Measured]) -> None:
-    """Print how often the right statement stands first in parts apart."""
-    tally: Counter[tuple[str, bool]] = Counter()
+    """Print how often the right statement stands first in parts apart.
+
+    Then the weights by which the first one answers, and how often they tell so.
+    """
+    found: list[Best] = []
     for fold in range(FOLDS):
         apart = set(PARTS[fold::FOLDS])
-        rest = [one for one in questions if one.heard.part not in apart]
+        weights = descend(
+            Batch(
+                [
+                    one
+                    for one in questions
+                    if one.heard.part not in apart
+                    and NONE not in one.heard.sorts
+                ]
+            )
+        )
         own = [one for one in questions if one.heard.part in apart]
-        batch = Batch(own)
-        chances = batch.weigh(descend(Batch(rest)))[0]
-        for one, start in zip(own, batch.starts, strict=True):
-            best = np.argmax(chances[start : start + len(one.rows)])
-            sorts = one.heard.sorts & {"lookalike", "together", "past"}
-            name = ", ".join(sorted(sorts)) or "update"
-            tally[name, bool(one.is_right[best])] += 1
-    for name in sorted({name for name, _ in tally}):
-        right = tally[name, True]
-        print(f"{name}: {right} of {right + tally[name, False]} found first")
+        found += find_best(own, weights)
+    for name in ("update", "lookalike", "past", "together", NONE):
+        print(describe(name, [one for one in found if is_of(one, name)]))
+    names = list(found[0].signals)
+    signals = np.array([list(one.signals.values()) for one in found])
+    is_right = np.array([one.is_right for one in found])
+    answer_weights = fit_odds(signals, is_right)
+    odds = signals @ answer_weights
+    print(f"\nANSWER_WEIGHTS (at least {asked.LIKELY})")
+    for name, weight in zip(names, answer_weights.tolist(), strict=True):
+        print(f'    "{name}": {weight:.2f},')
+    is_none = np.array([NONE in one.sorts for one in found])
+    taken = odds >= asked.LIKELY
+    print(f"taken of right ones: {taken[is_right].mean():.2f}")
+    print(f"of questions that nothing answers: {taken[is_none].mean():.2f}")
+
+
+def find_best(
+    questions: Sequence[Measured], weights: np.ndarray
+) -> Iterator[Best]:
+    """Yield the row with the greatest chance of each question."""
+    batch = Batch(questions)
+    chances = batch.weigh(weights)[0]
+    for one, start in zip(questions, batch.starts, strict=True):
+        of_one = chances[start : start + len(one.rows)]
+        best = int(np.argmax(of_one))
+        signals = dict(zip(ROW_NAMES, one.rows[best].tolist(), strict=True))
+        margin = asked.measure_margin(of_one.tolist())
+        yield Best(
+            one.heard.sorts,
+            bool(one.is_right[best]),
+            asked.measure_best(signals, margin),
+        )
+
+
+def is_of(one: Best, name: str) -> bool:
+    """Return whether a question belongs to a line of the report."""
+    sorts = one.sorts & {"lookalike", "past", "together", NONE}
+    if "together" in sorts:
+        return name == "together"
+    return sorts == ({name} if name != "update" else set())
+
+
+def describe(name: str, found: Sequence[Best]) -> str:
+    """Return a line of the report."""
+    right = sum(one.is_right for one in found)
+    return f"{name}: {right} of {len(found)} found first"
+
+
+def fit_odds(signals: np.ndarray, is_right: np.ndarray) -> np.ndarray:
+    """Return the weights of a logistic regression, by Newton's method."""
+    weights = np.zeros(signals.shape[1])
+    for _ in range(25):
+        odds = sigmoid(signals @ weights)
+        spread = (odds * (1 - odds))[:, None] * signals
+        curve = signals.T @ spread + 1e-3 * np.eye(signals.shape[1])
+        weights -= np.linalg.solve(curve, signals.T @ (odds - is_right))
+    return weights
 
 
 if __name__ == "__main__":

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from varve.domain.statements.answerhood import Telling, weigh_answer
 
 from varve import Memory
 from varve.domain.search.answer import Result
-from varve.domain.statements.cues import read_cues, split_at_change
+from varve.domain.statements.cues import split_at_change
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -340,16 +339,6 @@ def test_the_context_marks_what_is_likely_superseded(memory: Memory) -> None:
     (stale,) = [line for line in block.splitlines() if "Lisbon" in line]
     assert stale.endswith("location: Lisbon (likely no longer)")
     assert "Porto is home now" in block
-
-
-def test_a_request_answers_less_than_what_the_speaker_states() -> None:
-    question = read_cues("where do I live?")
-    request = Telling(read_cues("explain where I can live"), 0.3, False, False)
-    stated = Telling(read_cues("I have a flat in Leeds"), 0.3, False, False)
-    echo = Telling(read_cues("Got it, a flat in Leeds"), 0.3, True, False)
-    best = weigh_answer(question, stated)
-    assert weigh_answer(question, request) < best
-    assert weigh_answer(question, echo) < best
 
 
 def test_statements_of_one_conversation_do_not_replace_each_other(

@@ -230,7 +230,8 @@ def _find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
     found = _find_asked_by_time(response)
     for result in response.results[:MAX_BEARING]:
         is_told = result.memory_type in (MemoryType.FACT, MemoryType.TURN)
-        if is_told and bears_on(prompt, result.content):
+        bears = result.answers or bears_on(prompt, result.content)
+        if is_told and bears:
             found.add(result.superseded_by or result.id)
     return frozenset(found & {result.id for result in response.results})
 

@@ -74,7 +74,8 @@ class Result(_ContractModel):
     `superseded_by` is then the id of the record that says what holds. `is_named`, which
     is not part of the contract: that record names it, so that it is not only likely.
     `confirmed_at` is when it was last said or confirmed; of a summary, noon in UTC of the
-    last day of its sources. `outdated` and `repeats`, no part of the contract either, are
+    last day of its sources. `answers`, `outdated` and `repeats`, no part of the contract
+    either, are whether it likely answers the question,
     the folded sentences of a summary that are superseded, and the ids of the records that
     say a sentence. `agent_id` is the agent whose memory it
     is; it is left out unless other agents were searched.
@@ -102,6 +103,7 @@ class Result(_ContractModel):
     messages: frozenset[tuple[str | None, str]] = Field(
         default=frozenset(), exclude=True
     )
+    answers: bool = Field(default=False, exclude=True)
     outdated: tuple[str, ...] = Field(default=(), exclude=True)
     repeats: Mapping[str, tuple[str, ...]] = Field(default={}, exclude=True)
 

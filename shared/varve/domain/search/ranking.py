@@ -75,7 +75,8 @@ class Ranked:
     `number` is the row's place in the `columns` of its lane. `standing` says whether its
     statement holds. `outdated` are the folded sentences of a summary that do not, and
     `repeats` has for a folded sentence the ids of the records that say it. `agent` is the
-    other agent whose row it is; None: the agent's own.
+    other agent whose row it is; None: the agent's own. `is_near`: some row found shares a
+    word or a meaning with the question. `answers`: the statement likely answers it.
     """
 
     row: RecordRow
@@ -90,6 +91,8 @@ class Ranked:
     columns: Columns | None = field(default=None, repr=False)
     number: int = -1
     standing: Standing | None = None
+    is_near: bool = True
+    answers: bool = False
     agent: str | None = None
     outdated: tuple[str, ...] = field(default=(), repr=False)
     repeats: Mapping[str, tuple[str, ...]] = field(
@@ -145,8 +148,8 @@ def rank(
     Each signal is scaled to [0, 1] and multiplied by its weight in the strategy; the sum
     is the score. If one of two lists is much better than the other, summed scores find
     more than reciprocal ranks. Rows that repeat a better row are folded into it, and
-    rows similar to better ones lose score. Without a row that shares a word or a meaning with
-    the question the answer is empty. Ties are broken by event time (newest first),
+    rows similar to better ones lose score. Without a row that shares a word or a meaning
+    with the question the rows are not `is_near`. Ties are broken by event time (newest first),
     then by id. With `explain`, each result has its `parts`.
     """
     filled = [lane for lane in lanes if len(lane.columns)]
@@ -169,7 +172,7 @@ def _choose(
     *,
     explain: bool,
 ) -> list[Ranked]:
-    """Return the best statements; none if no row bears on the question."""
+    """Return the best statements."""
     scores = _score_lanes(table, filled, strategy)
     places = _find_places(limit, scores, filled, table)
     kept = [place.shown for place in places]
@@ -178,10 +181,11 @@ def _choose(
     shown = [kept[number] for number in chosen]
     cosines = vectors[chosen] @ question.whole
     ranked = _describe(shown, falling, cosines.tolist(), table)
-    is_known = _bears_on_question(table, cosines)
-    if not is_known and not _holds_symbols(ranked, question.question.text):
-        return []
+    is_near = _bears_on_question(table, cosines) or _holds_symbols(
+        ranked, question.question.text
+    )
     for item, number in zip(ranked, chosen, strict=True):
+        item.is_near = is_near
         item.also_in = places[number].also_in
         if item.row.messages:
             item.said_in = places[number].said_in

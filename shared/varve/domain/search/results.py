@@ -113,6 +113,7 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
         **_tell_standing(item.standing, row.time),
         "source_ids": [*row.sources, *item.said_in][:MAX_SOURCE_IDS],
         "messages": row.messages,
+        "answers": item.answers,
         "outdated": item.outdated,
         "repeats": item.repeats,
         "score": round(item.score, 4),

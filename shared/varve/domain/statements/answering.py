@@ -139,17 +139,15 @@ def put_likely_first(
     judged: Judgement,
 ) -> list[Ranked]:
     """Return the rows by the chance that their statement is the answer."""
-    chances: list[float] = []
+    greatest = max(judged.chances.values(), default=0.0)
+    best = max((item.score for item in ranked), default=0.0)
+    weighed = []
     for item in ranked:
         statement = statements[item.number]
         row = item.number if statement is None else statement
-        chances.append(judged.weigh(row))
-    greatest = max(chances, default=0.0)
-    best = max((item.score for item in ranked), default=0.0)
-    weighed = []
-    for item, chance in zip(ranked, chances, strict=True):
-        share = math.exp(SHARPNESS * (chance - greatest))
-        weighed.append(replace(item, score=best * share))
+        share = math.exp(SHARPNESS * (judged.chances[row] - greatest))
+        answers = row == judged.answer
+        weighed.append(replace(item, score=best * share, answers=answers))
     return sorted(weighed, key=lambda item: -item.score)
 
 
@@ -351,6 +349,8 @@ class _Answer:
             columns=columns,
             number=row,
             standing=Standing(current=True, confirmed=record.time),
+            is_near=item.is_near,
+            answers=item.answers,
             agent=item.agent,
         )
 

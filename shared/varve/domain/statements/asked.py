@@ -28,30 +28,38 @@ LEAST_ODDS = -20.0
 
 ROW_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "bias": -2.21, "share": 1.55, "first": 0.20,
-        "among first": 0.22, "near": -0.24, "fact": 1.13,
-        "assistant": -2.55, "telling": 0.95, "changing": 0.45,
-        "likeness": 0.63, "unrelated": -1.58, "own": 0.17,
-        "asks": -0.65, "question": 0.69, "name": 1.46, "number": 0.20,
-        "date": 0.35, "persons": 0.35, "present": 1.24,
-        "other asked": -0.81, "asks help": -0.25, "crowd": -0.22,
-        "crowd share": 0.92, "crowd near": 1.70,
-        "crowd likeness": 0.33, "crowd telling": -0.44,
-        "crowd unrelated": -0.12, "past": -1.98, "past share": 0.87,
-        "past changing": -0.49, "past unrelated": -0.33,
+        "bias": -2.00, "share": 1.51, "first": 0.17,
+        "among first": 0.15, "near": -0.38, "fact": 1.11,
+        "assistant": -2.44, "telling": 0.90, "changing": 0.48,
+        "likeness": 0.70, "unrelated": -1.51, "own": 0.24,
+        "asks": -0.56, "question": 0.74, "name": 1.41, "number": 0.16,
+        "date": 0.41, "persons": 0.37, "present": 1.12,
+        "other asked": -0.69, "asks help": -0.27, "crowd": -0.37,
+        "crowd share": 0.85, "crowd near": 1.83,
+        "crowd likeness": 0.24, "crowd telling": -0.41,
+        "crowd unrelated": -0.27, "past": -2.08, "past share": 0.90,
+        "past changing": -0.50, "past unrelated": -0.40,
     }
 )  # fmt: skip
 PAIR_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "bias": -1.04, "odds": 0.46, "cosine": 0.87, "words": 1.85,
-        "change": 0.39, "changing": 0.41, "telling": 0.13,
-        "changed": -0.14, "name": -1.18, "names": 0.33,
-        "numbers": 0.11, "same talk": 1.97, "continues": -0.87,
-        "never": -1.03, "event": -0.50, "crowd": -0.84,
-        "crowd cosine": 0.72, "crowd words": 0.93,
-        "crowd changing": -0.28, "past": -3.08,
+        "bias": -0.81, "odds": 0.49, "cosine": 0.60, "words": 2.09,
+        "change": 0.19, "changing": 0.42, "telling": 0.13,
+        "changed": -0.16, "name": -1.09, "names": 0.28,
+        "numbers": 0.11, "same talk": 1.90, "continues": -0.84,
+        "never": -1.06, "event": -0.35, "crowd": -0.78,
+        "crowd cosine": 0.51, "crowd words": 0.83,
+        "crowd changing": -0.28, "past": -3.10,
     }
 )  # fmt: skip
+
+
+ANSWER_WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {"bias": -0.93, "near": 2.02, "unrelated": -1.61, "margin": 0.51}
+)
+LIKELY = 0.5
+"""The least logit of a first statement that answers the question."""
+MOST_MARGIN = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +114,35 @@ def score_pair(
     signals = measure_pair(asking, earlier, later)
     signals["odds"] = max(LEAST_ODDS, odds)
     return weigh(signals, PAIR_WEIGHTS)
+
+
+def answers(asking: Asking, found: Found, chances: Sequence[float]) -> bool:
+    """Return whether the first of what was found likely answers the question.
+
+    `chances` are the logarithms of the chances of all, its own among them.
+    """
+    signals = measure_best(measure_row(asking, found), measure_margin(chances))
+    return weigh(signals, ANSWER_WEIGHTS) >= LIKELY
+
+
+def measure_margin(chances: Sequence[float]) -> float:
+    """Return how far the greatest chance stands out from the second one."""
+    if len(chances) < 2:
+        return MOST_MARGIN
+    first, second = sorted(chances, reverse=True)[:2]
+    return min(MOST_MARGIN, first - second)
+
+
+def measure_best(
+    signals: Mapping[str, float], margin: float
+) -> dict[str, float]:
+    """Return what shows that the first of what was found answers, by its own signals."""
+    return {
+        "bias": 1.0,
+        "near": signals["near"],
+        "unrelated": signals["unrelated"],
+        "margin": margin,
+    }
 
 
 def weigh(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:

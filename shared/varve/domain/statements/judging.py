@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from itertools import islice
 
 from varve.domain.statements.asked import (
     Asking,
     Found,
+    answers,
     score_pair,
     score_row,
 )
@@ -78,6 +80,22 @@ class Judgement:
         return [
             other for other in self.rows if self.store.is_later(row, other)
         ]
+
+    @cached_property
+    def chances(self) -> dict[int, float]:
+        """The logarithm of the chance that each row found is the answer (`weigh`)."""
+        return {row: self.weigh(row) for row in self.found}
+
+    @cached_property
+    def answer(self) -> int | None:
+        """The row with the greatest chance; None: nothing likely answers."""
+        if not self.chances:
+            return None
+        best = max(self.chances, key=self.chances.__getitem__)
+        chances = list(self.chances.values())
+        return (
+            best if answers(self.asking, self.found[best], chances) else None
+        )
 
     def weigh(self, row: int) -> float:
         """Return the natural logarithm of the chance that a statement, or row, is the answer.

@@ -157,6 +157,7 @@ class Repetitions:
             recency=like.recency,
             columns=self._store,
             number=row,
+            is_near=like.is_near,
             agent=like.agent,
         )
 

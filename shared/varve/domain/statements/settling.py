@@ -79,6 +79,9 @@ def settle_answer(
 ) -> list[Ranked]:
     """Return the rows of an answer with their standings, best first.
 
+    Where nothing shares a word or a meaning with the question, only what likely answers
+    it is left.
+
     A statement is superseded by another one of the same agent only: two agents may speak
     with different people of the same name.
     """
@@ -87,7 +90,8 @@ def settle_answer(
         own = [one.columns for one in agent.lanes]
         items = [item for item in ranked if _is_among(item, own)]
         settled += _settle_agent(items, agent, asked)
-    return sorted(settled, key=lambda item: -item.score)
+    known = [item for item in settled if item.is_near or item.answers]
+    return sorted(known, key=lambda item: -item.score)
 
 
 def _is_among(item: Ranked, columns: Sequence[Columns]) -> bool:
