@@ -27,7 +27,7 @@ from varve.domain.statements.told_values import ToldValues
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_IF_ASKED = 0.0
+SUPERSEDED_IF_ASKED = -0.7
 """The same of a score that a question about both gives (`asked.score_pair`)."""
 CLEAR = 1.0
 """The same of a score that marks an attribute of the profile, which each block shows."""
