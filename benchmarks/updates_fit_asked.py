@@ -7,7 +7,7 @@ Each case is asked the question of another one as well, which nothing in it answ
 The weights of `domain/statements/asked.py` are those by which the right statement most
 likely has the greatest chance: that of the value that holds, asked about the past that of
 a superseded one, in the corpus those of the evidence. Adam, 400 steps, with a
-penalty of 0.0002 x the squared weights. A look-alike counts 1.5 times, a question among
+penalty of 0.0002 x the squared weights. A look-alike counts twice, a question among
 other cases half, one about the past 0.7 times. Whether the first statement answers at
 all is then fitted on all questions by logistic regression. The wording of each part's
 lines is weighed as fitted on the other parts (`updates_fit_wording.py`); fit that first.
@@ -50,7 +50,7 @@ from varve.domain.statements.wording import Wording
 
 FOLDS = 3
 STEPS, RATE, PENALTY = 400, 0.05, 2e-4
-COUNTS = {"lookalike": 1.5, "together": 0.5, "past": 0.7}
+COUNTS = {"lookalike": 2.0, "together": 0.5, "past": 0.7}
 """How much a question counts by its sorts; others count 1."""
 OTHER = "other"
 GENERAL = ("correction", "negation", "temporary")

@@ -208,7 +208,8 @@ class Wanted:
     `weights` has each grain to search, with its weight. `about_present`: superseded
     statements stand behind. `folds`: a summary gives its place to the statements that it
     repeats. `by_line`: each sentence of a summary is judged, and not only those that bear
-    on the question.
+    on the question. `guesses`: where nothing found shares a word or a meaning with the
+    question, what likely answers it is found all the same.
     """
 
     question: Question
@@ -221,6 +222,7 @@ class Wanted:
     about_present: bool = False
     folds: bool = False
     by_line: bool = False
+    guesses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +295,7 @@ def _rank(
         about_present=wanted.about_present,
         folds=wanted.folds,
         by_line=wanted.by_line,
+        guesses=wanted.guesses,
     )
     return settle_answer(
         ranked, _group_by_agent(parts, lanes, embedder), asked

@@ -29,7 +29,7 @@ from varve.domain.search.supersession import (
     drop_corrected,
     find_ended,
 )
-from varve.domain.statements.cues import asks_past
+from varve.domain.statements.cues import asks_own, asks_past
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.usecases.asked_to_forget import drop_forgotten, has_requests
@@ -323,6 +323,7 @@ def _wanted(
         about_present=_is_about_present(way),
         folds=len(weights) > 1 and not lookup.by_line,
         by_line=lookup.by_line,
+        guesses=_may_guess(way),
     )
 
 
@@ -330,6 +331,12 @@ def _is_about_present(way: Route) -> bool:
     """Return whether a question asks for what holds, not for bygone times."""
     has_window = way.since is not None or way.until is not None
     return not has_window and not asks_past(way.text)
+
+
+def _may_guess(way: Route) -> bool:
+    """Return whether a question about the speaker's present names no time."""
+    is_timeless = way.understood is None and _is_about_present(way)
+    return is_timeless and asks_own(way.text)
 
 
 def _searched(

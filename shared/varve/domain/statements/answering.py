@@ -38,6 +38,8 @@ BEHIND = 0.5
 """The factor of the score of a superseded statement, or of an echo."""
 JUST_BEHIND = 0.97
 """The factor of the score of a statement that is likely superseded."""
+SURE = 0.0
+"""The least logit of a pair whose later statement takes the earlier one's place."""
 SHARPNESS = 0.25
 """How much of the chances counts in the scores; their order does not depend on it."""
 
@@ -67,14 +69,13 @@ def settle(
         item.number: store.find_statement(item.number) for item in ranked
     }
     judged = None
-    if whom is not _Whom.ONE_OF_SEVERAL and (about_present or is_of_past):
+    if whom is _Whom.SPEAKER and (about_present or is_of_past):
         asking = Asking(
             cues, columns.derive(Persons).count_told(visible), is_of_past
         )
         found = _collect_found(ranked, store, statements)
         judged = Judgement(asking, store, found, _list_told(statements))
-        if whom is _Whom.SPEAKER:
-            ranked = put_likely_first(ranked, statements, judged)
+        ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
         columns,
         # Statements of other users supersede none of the ranked ones.
@@ -312,13 +313,25 @@ class _Answer:
             return
         is_echo = self._standings.store.is_assistant(item.number)
         score = item.score
-        if is_echo or not standing.current:
+        is_behind = not standing.current and self._gives_place(statement)
+        if is_echo or is_behind:
             last = self._standings.find_last(statement, self._successors)
             self._lift(last, item)
             score *= self._get_factor(statement, is_echo=is_echo)
         self._items[item.number] = replace(
             item, score=score, standing=standing
         )
+
+    def _gives_place(self, statement: int) -> bool:
+        """Return whether a superseded statement gives its place to its successor.
+
+        Where the question judges, it has already put the likelier one first, unless the
+        pair alone is sure.
+        """
+        if self._standings.judged is None:
+            return True
+        successor = self._successors.get(statement)
+        return successor is None or successor.score >= SURE
 
     def _get_factor(self, statement: int, *, is_echo: bool) -> float:
         """Return the factor of a row that gives its place to another one."""

@@ -25,6 +25,7 @@ class AnswerQuestion:
     `about_present`: superseded statements stand behind. `folds`: a summary gives its
     place to the statements that it repeats; a question for one grain keeps it.
     `by_line`: each sentence is judged, not only those that bear on the question.
+    `guesses`: what likely answers need share no word or meaning with the question.
     """
 
     sought: EmbeddedQuestion
@@ -32,6 +33,7 @@ class AnswerQuestion:
     about_present: bool
     folds: bool
     by_line: bool
+    guesses: bool
 
     @property
     def visible(self) -> Filter:
@@ -80,7 +82,7 @@ def settle_answer(
     """Return the rows of an answer with their standings, best first.
 
     Where nothing shares a word or a meaning with the question, only what likely answers
-    it is left.
+    it is left, if the question `guesses`.
 
     A statement is superseded by another one of the same agent only: two agents may speak
     with different people of the same name.
@@ -90,7 +92,11 @@ def settle_answer(
         own = [one.columns for one in agent.lanes]
         items = [item for item in ranked if _is_among(item, own)]
         settled += _settle_agent(items, agent, asked)
-    known = [item for item in settled if item.is_near or item.answers]
+    known = [
+        item
+        for item in settled
+        if item.is_near or (item.answers and asked.guesses)
+    ]
     return sorted(known, key=lambda item: -item.score)
 
 
