@@ -44,7 +44,7 @@ from varve.domain.statements.asked import (
     measure_pair,
     measure_row,
 )
-from varve.domain.statements.judging import Judgement
+from varve.domain.statements.judging import AskedStatements
 from varve.domain.statements.pairs import Statement
 from varve.domain.statements.wording import Wording
 
@@ -100,7 +100,7 @@ class Listener:
     evidence: frozenset[str] | None = None
     heard: list[Heard] = field(default_factory=list)
 
-    def hear(self, judged: Judgement) -> None:
+    def hear(self, judged: AskedStatements) -> None:
         """Note one judgement."""
         store = judged.store
         numbers = list(judged.found)
@@ -160,7 +160,7 @@ def listen(listener: Listener) -> Iterator[None]:
     """Let a listener note each judgement."""
     order = answering.put_likely_first
 
-    def hear(ranked: Any, statements: Any, judged: Judgement) -> Any:
+    def hear(ranked: Any, statements: Any, judged: AskedStatements) -> Any:
         listener.hear(judged)
         return order(ranked, statements, judged)
 

@@ -16,20 +16,19 @@ from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.identity import Scope
 from varve.domain.mention import in_words, mentioned
 from varve.domain.profile import ProfileEntry
-from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
 from varve.domain.search.answer import Result, SearchResponse, Understood
 from varve.domain.search.query import SearchRequest
 from varve.domain.search.supersession import (
     find_ended,
 )
-from varve.domain.statements.bearing import bears_on
 from varve.domain.statements.cues import asks_past
 from varve.domain.triple import Triple
 from varve.domain.workspace import SearchConfig
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
+from varve.usecases.bearing import find_bearing
 from varve.usecases.block_entries import (
     DOUBTFUL_MARK,
     is_stated,
@@ -52,8 +51,6 @@ from varve.usecases.superseded import drop_superseded_triples
 MAX_FOUND = 40
 MAX_TRIPLES = 100
 """The most candidates from each source."""
-MAX_BEARING = 6
-"""So many of the best results may enter the block whatever their likeness is."""
 _BEGINNING = "0001-01-01"
 """A start of time that excludes nothing; with it, time words set no limit."""
 _FIRST_PERSON = frozenset(
@@ -207,7 +204,7 @@ def gather_candidates(
             triples,
             {one.subject for one in sources.profile() if one.subject},
         ),
-        bearing=_find_bearing(response, prompt),
+        bearing=find_bearing(response, prompt),
         agents=[memory.scope.agent for memory in sources.shared],
     )
 
@@ -220,34 +217,6 @@ def _select_results(response: SearchResponse, prompt: str) -> list[Result]:
     if asks_past(prompt):
         return response.results
     return [result for result in response.results if not result.is_named]
-
-
-def _find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
-    """Return the ids of the best statements that bear on the prompt.
-
-    The successor of a statement that bears on it does too.
-    """
-    found = _find_asked_by_time(response)
-    for result in response.results[:MAX_BEARING]:
-        is_told = result.memory_type in (MemoryType.FACT, MemoryType.TURN)
-        bears = result.answers or bears_on(prompt, result.content)
-        if is_told and bears:
-            found.add(result.superseded_by or result.id)
-    return frozenset(found & {result.id for result in response.results})
-
-
-def _find_asked_by_time(response: SearchResponse) -> set[str]:
-    """Return the ids of the results in the time that a prompt of time alone asks for."""
-    asked = response.searched.understood
-    if asked is None or not asked.is_all:
-        return set()
-    found: set[str] = set()
-    for result in response.results:
-        is_late = asked.since is None or result.event_time >= asked.since
-        is_early = asked.until is None or result.event_time < asked.until
-        if is_late and is_early:
-            found.add(result.id)
-    return found
 
 
 def _select_lessons(

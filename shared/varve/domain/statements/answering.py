@@ -23,7 +23,7 @@ from varve.domain.statements.cues import (
     read_cues,
     split_at_change,
 )
-from varve.domain.statements.judging import Judgement
+from varve.domain.statements.judging import AskedStatements
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.particulars import (
     Particulars,
@@ -74,7 +74,7 @@ def settle(
             cues, columns.derive(Persons).count_told(visible), is_of_past
         )
         found = _collect_found(ranked, store, statements)
-        judged = Judgement(asking, store, found, _list_told(statements))
+        judged = AskedStatements(asking, store, found, _list_told(statements))
         ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
         columns,
@@ -137,7 +137,7 @@ def _tells_fact(items: Iterable[Ranked], store: StoreStatements) -> bool:
 def put_likely_first(
     ranked: Sequence[Ranked],
     statements: Mapping[int, int | None],
-    judged: Judgement,
+    judged: AskedStatements,
 ) -> list[Ranked]:
     """Return the rows by the chance that their statement is the answer."""
     greatest = max(judged.chances.values(), default=0.0)

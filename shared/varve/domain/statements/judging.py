@@ -22,7 +22,7 @@ LEAST_ODDS = -6.0
 LEAST_GONE = 1e-9
 
 
-class Judgement:
+class AskedStatements:
     """How likely each of the rows found answers a question, and still holds.
 
     `found` has the rows of the statements found, and of what is no statement, such as the

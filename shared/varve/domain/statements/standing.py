@@ -19,7 +19,7 @@ from varve.domain.search.lexical import Bools
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, only_reminds
 from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.judging import Judgement
+from varve.domain.statements.judging import AskedStatements
 from varve.domain.statements.links import Relation
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
@@ -27,7 +27,7 @@ from varve.domain.statements.told_values import ToldValues
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_IF_ASKED = -0.7
+SUPERSEDED_IF_ASKED = -0.5
 """The same of a score that a question about both gives (`asked.score_pair`)."""
 CLEAR = 1.0
 """The same of a score that marks an attribute of the profile, which each block shows."""
@@ -78,7 +78,7 @@ class Standings:
 
     columns: Columns
     admitted: Bools | None = None
-    judged: Judgement | None = None
+    judged: AskedStatements | None = None
     careful: bool = False
     told: ToldValues = field(default_factory=ToldValues)
 
