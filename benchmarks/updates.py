@@ -41,7 +41,10 @@ from tests.support.drivers import open_memory
 from varve import Memory
 from varve.domain.identity import Scope
 
-PARTS = ("fitted", "second", "third", "fourth", "held-out", "unseen")
+PARTS = (
+    "fitted", "second", "third", "fourth", "fifth", "sixth", "seventh",
+    "eighth", "ninth", "held-out", "unseen", "apart",
+)  # fmt: skip
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)
 WAYS = ("varve", "BM25", "BM25, five newest")

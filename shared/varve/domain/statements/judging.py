@@ -20,6 +20,10 @@ JUDGED_PLACES = 25
 LEAST_ODDS = -6.0
 """Asked about the present, a later statement with lower odds to answer supersedes none."""
 LEAST_GONE = 1e-9
+LEAST_SUPERSEDING = -0.7
+"""The least score of a pair whose earlier statement no longer holds, among few."""
+CROWD_CARE = 0.3
+"""How much more it is for each unit of the crowd."""
 
 
 class AskedStatements:
@@ -51,6 +55,11 @@ class AskedStatements:
     def question(self) -> Cues:
         """The cues of the question."""
         return self.asking.cues
+
+    @property
+    def least_superseding(self) -> float:
+        """The least score of a pair whose earlier statement no longer holds."""
+        return LEAST_SUPERSEDING + CROWD_CARE * self.asking.crowd
 
     def compares(self, row: int, other: int) -> bool:
         """Return whether the question judges these two statements."""

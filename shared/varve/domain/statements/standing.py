@@ -27,8 +27,6 @@ from varve.domain.statements.told_values import ToldValues
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_IF_ASKED = -0.5
-"""The same of a score that a question about both gives (`asked.score_pair`)."""
 CLEAR = 1.0
 """The same of a score that marks an attribute of the profile, which each block shows."""
 
@@ -206,7 +204,7 @@ class Standings:
         """Return the pair's score if it reaches the pair's threshold, else -inf."""
         if self.judged is not None and self.judged.compares(row, other):
             score = self.judged.score_pair(row, other)
-            is_superseded = score >= SUPERSEDED_IF_ASKED
+            is_superseded = score >= self.judged.least_superseding
         else:
             score = self._score_unasked(row, other)
             is_superseded = score >= SUPERSEDED
