@@ -39,10 +39,10 @@ from varve.domain.statements import answering, asked
 from varve.domain.statements.asked import (
     Asking,
     Found,
-    goes_on,
     may_tell_value,
     measure_pair,
     measure_row,
+    turns_to_another,
 )
 from varve.domain.statements.judging import AskedStatements
 from varve.domain.statements.pairs import Statement
@@ -293,7 +293,7 @@ def measure_one(heard: Heard) -> Measured:
 
 
 def _may_supersede(earlier: Statement, later: Statement) -> bool:
-    return may_tell_value(later.cues) and not goes_on(earlier, later)
+    return may_tell_value(later.cues) and not turns_to_another(earlier, later)
 
 
 class Batch:

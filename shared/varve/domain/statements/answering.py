@@ -13,7 +13,7 @@ import numpy as np
 
 from varve.domain.language.tokens import words
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Floats
+from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.asked import Asking, Found
@@ -70,16 +70,14 @@ def settle(
     }
     judged = None
     if whom is _Whom.SPEAKER and (about_present or is_of_past):
-        asking = Asking(
-            cues, columns.derive(Persons).count_told(visible), is_of_past
-        )
+        count = columns.derive(Persons).count_told(visible)
+        asking = Asking(cues, count, is_of_past)
         found = _collect_found(ranked, store, statements)
         judged = AskedStatements(asking, store, found, _list_told(statements))
         ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
         columns,
-        # Statements of other users supersede none of the ranked ones.
-        admitted=None if visible.until is None else columns.admitted(visible),
+        admitted=_find_admitted(columns, visible),
         judged=judged,
         careful=whom is _Whom.ONE_OF_SEVERAL,
         told=told,
@@ -92,10 +90,18 @@ def settle(
     marked = [
         _mark(item, statements, successors, standings) for item in ranked
     ]
-    if is_of_past:
-        own_words = _put_echoes_behind(marked, statements, store)
-        return _put_change_behind(own_words, store, text)
-    return marked
+    if not is_of_past:
+        return marked
+    own_words = _put_echoes_behind(marked, statements, store)
+    return _put_change_behind(own_words, store, text)
+
+
+def _find_admitted(columns: Columns, visible: Filter) -> Bools | None:
+    """Return the rows that may supersede others; None: all, as no time limits them.
+
+    Statements of other users supersede none of the ranked ones.
+    """
+    return None if visible.until is None else columns.admitted(visible)
 
 
 def _list_told(statements: Mapping[int, int | None]) -> list[int]:

@@ -121,7 +121,9 @@ def score_pair(
     cues = later.cues
     if not may_tell_value(cues) or cues.has(COMING):
         return -math.inf
-    if goes_on(earlier, later) or leaves(asking.cues, earlier.text, cues):
+    if turns_to_another(earlier, later):
+        return -math.inf
+    if leaves(asking.cues, earlier.text, cues):
         return -math.inf
     signals = measure_pair(asking, earlier, later)
     signals["odds"] = max(LEAST_ODDS, odds)
@@ -258,13 +260,17 @@ def _have_both(before: Sequence[str], after: Sequence[str]) -> float:
     return float(bool(before) and bool(after))
 
 
-def goes_on(earlier: Statement, later: Statement) -> bool:
-    """Return whether a speaker goes on in one conversation without a word of change.
+def turns_to_another(earlier: Statement, later: Statement) -> bool:
+    """Return whether a speaker goes on in one conversation with another matter.
 
-    "I live in Utrecht." and "My dog is called Rex." answer no question in turn.
+    "I live in Lisbon. I repaired the oven" changes no home; "sorry, I meant Porto" does.
     """
-    is_same = earlier.conversation == later.conversation
-    return is_same and not later.cues.tells_change
+    if earlier.conversation != later.conversation:
+        return False
+    if later.cues.has("correcting"):
+        return False
+    is_change = later.cues.tells_change
+    return not (is_change and relate(earlier.cues, later.cues))
 
 
 def may_tell_value(later: Cues) -> bool:

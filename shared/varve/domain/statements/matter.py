@@ -1,6 +1,5 @@
 """Which later statement contradicts one that holds: both tell of one matter."""
 
-from varve.domain.statements.asked import goes_on
 from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import Cues
 from varve.domain.statements.pairs import NEAREST
@@ -59,3 +58,12 @@ def have_same_matter(earlier: Cues, later: Cues) -> bool:
     every = earlier.topics | later.topics
     shared = earlier.topics & later.topics
     return not every or len(shared) > LEAST_LIKENESS * len(every)
+
+
+def goes_on(earlier: Statement, later: Statement) -> bool:
+    """Return whether a speaker goes on in one conversation without a word of change.
+
+    "I live in Utrecht." and "My dog is called Rex." answer no question in turn.
+    """
+    is_same = earlier.conversation == later.conversation
+    return is_same and not later.cues.tells_change
