@@ -34,9 +34,15 @@ def snapshot(
 def records(
     deployment: Deployment, workspace: str, agent: str
 ) -> list[dict[str, Any]]:
-    """All records of an agent, newest first, as SearchFunction gives them."""
+    """All statements of an agent, newest first, as SearchFunction gives them."""
     answer = deployment.search(workspace, agent, maxResults=100)
     return [without(result, LEARNT | ASKED) for result in answer["results"]]
+
+
+def list_ids(results: list[dict[str, Any]]) -> list[str]:
+    """Return the ids of all records in these results, those folded into another first."""
+    folded = [id_ for result in results for id_ in result["alsoIn"]]
+    return folded + [result["id"] for result in results]
 
 
 def triples(

@@ -130,7 +130,7 @@ def test_a_text_without_a_word_is_kept_and_nothing_is_made_of_it(
 
 
 ODD = {
-    "emoji": "😀😀😀",
+    "emoji": "😀😀😀 The kiln is hot 🔥",
     "families": "\U0001f469\u200d\U0001f467" * 200,
     "code": "for (;;) { x = a[i++] ^ 0xFF; }",
     "backslashes": "\\" * 1_000,
@@ -212,9 +212,11 @@ def test_a_clock_that_jumps_loses_and_doubles_nothing(
         )
     clock.now = NOON + timedelta(days=500)
     memory.summarize()
-    rows = memory.search(max_results=100, grain="working").results
+    rows = memory.list(limit=100).records
     assert sum(r.memory_type == "turn" for r in rows) == 7
     assert len({r.id for r in rows}) == len(rows)
+    (place,) = memory.search(max_results=100, grain="working").results
+    assert sorted([place.id, *place.also_in]) == sorted(r.id for r in rows)
     again = memory.summarize()
     assert again["built"] == again["failed"] == 0
 

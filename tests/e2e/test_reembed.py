@@ -20,7 +20,7 @@ from tests.support.model_server import ModelServer
 from varve import Memory
 from varve.adapters.models.wordllama_embedder import MODEL
 from varve.cli import main
-from varve.domain.calendar import SUMMARY_GRAINS
+from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope
@@ -98,9 +98,12 @@ def models(memory: Memory) -> set[str]:
 
 
 def everything(memory: Memory) -> set[str]:
-    return {
-        result.content for result in memory.search(max_results=100).results
-    }
+    """The contents of all records, those folded in a search among them."""
+    found: set[str] = set()
+    for grain in (Grain.WORKING, *SUMMARY_GRAINS):
+        records = memory.list(grain=grain, limit=1_000).records
+        found |= {record.content for record in records}
+    return found
 
 
 def contents(memory: Memory) -> set[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conversations import conversation
+from tests.e2e.snapshot import list_ids
 from tests.support.deployment import Deployment, pool
 from tests.support.install import Image
 from tests.support.model_server import ModelServer
@@ -124,20 +125,21 @@ def test_a_conversation_comes_back_from_search(told: Deployment) -> None:
 def test_what_the_model_extracted_lies_beside_the_words(
     told: Deployment,
 ) -> None:
-    known = {
-        result["content"]: result
-        for result in told.search("acme", "support")["results"]
-    }
-    fact = known[MOVED]
+    (fact,) = told.search("acme", "support", memoryTypes=["fact"])["results"]
+    assert fact["content"] == MOVED
     assert (fact["date"], fact["period"], fact["sourceIds"]) == (
         "2026-02-27",
         "2026-03-02",
         ["c-1-m1"],
     )
-    assert {
-        "Dana: I moved to Lisbon last Friday.",
-        "Dana: The boxes are still packed.",
-    } <= known.keys()
+    also_in = {
+        result["content"]: result["alsoIn"]
+        for result in told.search("acme", "support")["results"]
+    }
+    assert also_in == {
+        "Dana: I moved to Lisbon last Friday.": [fact["id"]],
+        "Dana: The boxes are still packed.": [],
+    }
 
 
 def test_what_a_user_said_of_themselves_is_in_their_profile(
@@ -153,12 +155,12 @@ def test_what_a_user_said_of_themselves_is_in_their_profile(
 
 
 def test_without_a_query_the_newest_come_first(told: Deployment) -> None:
-    times = [
-        result["eventTime"]
-        for result in told.search("acme", "support")["results"]
-    ]
-    assert len(times) == 3
+    answer = told.search("acme", "support")
+    times = [result["eventTime"] for result in answer["results"]]
     assert times == sorted(times, reverse=True)
+    assert len(times) == 2
+    ids = list_ids(answer["results"])
+    assert len(set(ids)) == len(ids) == answer["searched"]["records"] == 3
 
 
 def test_an_empty_window_says_where_it_looked(told: Deployment) -> None:
@@ -189,9 +191,12 @@ def test_a_gateway_target_may_have_its_identity_from_the_configuration(
     told: Deployment,
 ) -> None:
     answer = told.search_via_gateway(
-        None, tool="memory___search_memory", maxResults=100
+        None,
+        tool="memory___search_memory",
+        maxResults=100,
+        memoryTypes=["fact"],
     )
-    assert MOVED in contents(answer)
+    assert contents(answer) == [MOVED]
 
 
 def test_an_action_group_gets_the_same_answer_as_text(
@@ -379,7 +384,8 @@ def test_the_key_may_lie_in_secrets_manager(
         assert model.api_key not in extract.logs
     finally:
         extract.stop()
-    assert MOVED in contents(rehearsal.search("secret", "support"))
+    facts = rehearsal.search("secret", "support", memoryTypes=["fact"])
+    assert contents(facts) == [MOVED]
 
 
 def test_the_command_line_gives_the_same_answer(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conversations import SCRIPT, Conversation, conversation
-from tests.e2e.snapshot import ASKED, LEARNT, snapshot, without
+from tests.e2e.snapshot import ASKED, LEARNT, list_ids, snapshot, without
 from tests.support.deployment import Deploy, Deployment, deployed
 from tests.support.install import Image
 from tests.support.model_replies import extraction
@@ -164,13 +164,10 @@ def test_a_day_that_is_over_gets_one_summary_made_of_its_records(
 ) -> None:
     assert sorted(day["period"] for day in days) == DAYS
     for day in days:
-        records = {
-            record["id"]
-            for record in working
-            if record["period"] == day["period"]
-        }
-        assert records
-        assert set(day["sourceIds"]) == records
+        of_day = [one for one in working if one["period"] == day["period"]]
+        records = list_ids(of_day)
+        assert len(records) == len(set(records)) > 1
+        assert set(day["sourceIds"]) == set(records)
 
 
 def test_a_week_that_is_over_gets_one_summary_of_each_user_made_of_that_users_days(

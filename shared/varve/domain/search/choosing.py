@@ -170,7 +170,8 @@ def fold_repeats(best: Sequence[Contender]) -> list[Place]:
     - a summary and the only summary it was made from, such as a week and its one day.
 
     Two agents' ids may be equal by chance, so each agent's sources are apart. All others
-    are one statement if they mean the same (`domain/statements`).
+    are one statement if they mean the same (`domain/statements`), apart from the passages
+    of one long text: each is a part of what was said.
     """
     agents = dict.fromkeys(item.agent for item in best)
     by_source_of = {
@@ -223,7 +224,7 @@ def _find_same(place: Place, others: Iterable[Place]) -> Place | None:
     row = place.leader.row
     for other in others:
         leader = other.leader.row
-        if leader.user != row.user:
+        if leader.user != row.user or _are_passages(leader, row):
             continue
         same_day = leader.day == row.day
         difference = tell_difference(
@@ -232,6 +233,12 @@ def _find_same(place: Place, others: Iterable[Place]) -> Place | None:
         if difference is None:
             return other
     return None
+
+
+def _are_passages(one: RecordRow, other: RecordRow) -> bool:
+    """Return whether two turns hold parts of one message, however alike they are."""
+    are_turns = one.type is other.type is MemoryType.TURN
+    return are_turns and one.messages == other.messages
 
 
 class _Shown:
