@@ -22,6 +22,7 @@ from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
+from varve.domain.statements.known import KnownStandings, mark_known
 from varve.domain.statements.particulars import (
     Particulars,
     collect_stems,
@@ -167,16 +168,18 @@ def _judge_bearing(
     ranked += [_rank(columns, row_by_id[one.id], one) for one in turns]
     ranked.sort(key=lambda item: -item.score)
     text = sought.question.text
+    visible = replace(visible, until=None)
     settled = settle(
         ranked,
         columns,
-        replace(visible, until=None),
+        visible,
         text,
         embed_texts([text], sought.embed_words)[0],
         about_present=about_present,
         told=ToldValues(),
     )
-    return {item.id: item.standing for item in settled if item.standing}
+    marked = mark_known(settled, KnownStandings(columns, visible, text))
+    return {item.id: item.standing for item in marked if item.standing}
 
 
 def _judge_rest(
