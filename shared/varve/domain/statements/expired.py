@@ -239,7 +239,7 @@ def _collect_speakers(
     """Return the names of the persons who speak, by user."""
     found: dict[str | None, set[str]] = {}
     for one in lone:
-        name = one.sentence.speaker
+        name, _ = one.sentence.tell_whose()
         if name and is_person(name):
             found.setdefault(one.summary.row.user, set()).add(name)
     for turn in turns:
@@ -255,11 +255,11 @@ def _build_record(
     """Return a sentence as a turn in a conversation of its own."""
     sentence = one.sentence
     user = one.summary.row.user
-    speaker = sentence.speaker
-    if speaker is None:
-        speaker = _find_speaker(sentence.said, speakers.get(user, set()))
+    teller, said = sentence.tell_whose()
+    names = speakers.get(user, set())
+    speaker = teller or _find_speaker(said, names)
     said_at = find_noon(one.days[1]) + timedelta(milliseconds=place)
-    named = f"{speaker}: {sentence.said}" if speaker else sentence.said
+    named = f"{speaker}: {said}" if speaker else said
     return Record(
         id=one.id,
         memory_type=MemoryType.TURN,
