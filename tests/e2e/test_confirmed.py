@@ -87,7 +87,8 @@ def test_a_confirmed_home_answers_where_an_older_one_has_ended(
     lines = block.splitlines()
     doubtful = [line for line in lines if "likely no longer" in line]
     assert all("Rotterdam" in line for line in doubtful)
-    assert any(line.endswith("location: Utrecht") for line in lines)
+    home = "location: Utrecht (confirmed 2026-09-10)"
+    assert any(line.endswith(home) for line in lines)
 
 
 def test_a_value_told_again_beside_a_change_still_holds(
@@ -96,7 +97,7 @@ def test_a_value_told_again_beside_a_change_still_holds(
     say(memory, FIRST, "I live in Utrecht and I work at Globex.")
     say(memory, SECOND, "I live in Utrecht and I now work at Initech.")
     block = memory.context("Plan a trip", user_id=USER).text
-    assert "location: Utrecht\n" in block
+    assert "location: Utrecht (confirmed 2026-09-10)\n" in block
     assert "Globex" not in block
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -132,6 +133,14 @@ def check_answer(memory: Memory, told: Telling) -> list[Any]:
     return list(results)
 
 
+def check_old_home_first(results: Sequence[Any], told: Telling) -> None:
+    """Check that what tells the old home comes first, and is marked."""
+    tells_old = [told.old in one.content for one in results]
+    assert tells_old[0]
+    assert tells_old == sorted(tells_old, reverse=True)
+    assert [one.current for one in results] == [not old for old in tells_old]
+
+
 @both
 def test_a_summary_of_a_superseded_statement_is_folded_into_it(
     tmp_path: Path, told: Telling
@@ -160,13 +169,24 @@ def test_a_grain_asked_for_marks_its_superseded_summary(
 
 
 @both
-def test_a_question_about_the_past_is_answered_by_summaries(
+def test_a_question_about_the_past_is_answered_by_the_old_home(
     tmp_path: Path, told: Telling
 ) -> None:
     memory = moved(tmp_path, told)
-    first = memory.search(told.asked_before, user_id=USER).results[0]
-    assert (first.memory_type, first.current) == ("summary", False)
-    assert told.old in first.content
+    results = memory.search(told.asked_before, user_id=USER).results
+    assert {one.memory_type for one in results} >= {"turn", "summary"}
+    check_old_home_first(results, told)
+
+
+@both
+def test_a_question_about_the_past_is_answered_by_summaries_of_expired_words(
+    tmp_path: Path, told: Telling
+) -> None:
+    moved(tmp_path, told)
+    memory = expire(tmp_path)
+    results = memory.search(told.asked_before, user_id=USER).results
+    assert {one.memory_type for one in results} == {"summary"}
+    check_old_home_first(results, told)
 
 
 @both

@@ -157,6 +157,7 @@ class Changes:
       words of the present tense.
     - `echoing`: it acknowledges what the other one said.
     - `confirming`: it tells that a state goes on.
+    - `relating`: follows a name, and what that person told of themselves follows it.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
       tells that something was forgotten.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
@@ -183,6 +184,7 @@ class Changes:
     recent: Words = ()
     echoing: Words = ()
     confirming: Words = ()
+    relating: Words = ()
     forgetting: Words = ()
     reminding: Words = ()
     asks_past: Words = ()

@@ -22,6 +22,7 @@ from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
+from varve.domain.statements.known import KnownStandings, mark_known
 from varve.domain.statements.particulars import (
     Particulars,
     collect_stems,
@@ -167,16 +168,18 @@ def _judge_bearing(
     ranked += [_rank(columns, row_by_id[one.id], one) for one in turns]
     ranked.sort(key=lambda item: -item.score)
     text = sought.question.text
+    visible = replace(visible, until=None)
     settled = settle(
         ranked,
         columns,
-        replace(visible, until=None),
+        visible,
         text,
         embed_texts([text], sought.embed_words)[0],
         about_present=about_present,
         told=ToldValues(),
     )
-    return {item.id: item.standing for item in settled if item.standing}
+    marked = mark_known(settled, KnownStandings(columns, visible, text))
+    return {item.id: item.standing for item in marked if item.standing}
 
 
 def _judge_rest(
@@ -236,7 +239,7 @@ def _collect_speakers(
     """Return the names of the persons who speak, by user."""
     found: dict[str | None, set[str]] = {}
     for one in lone:
-        name = one.sentence.speaker
+        name, _ = one.sentence.tell_whose()
         if name and is_person(name):
             found.setdefault(one.summary.row.user, set()).add(name)
     for turn in turns:
@@ -252,11 +255,11 @@ def _build_record(
     """Return a sentence as a turn in a conversation of its own."""
     sentence = one.sentence
     user = one.summary.row.user
-    speaker = sentence.speaker
-    if speaker is None:
-        speaker = _find_speaker(sentence.said, speakers.get(user, set()))
+    teller, said = sentence.tell_whose()
+    names = speakers.get(user, set())
+    speaker = teller or _find_speaker(said, names)
     said_at = find_noon(one.days[1]) + timedelta(milliseconds=place)
-    named = f"{speaker}: {sentence.said}" if speaker else sentence.said
+    named = f"{speaker}: {said}" if speaker else said
     return Record(
         id=one.id,
         memory_type=MemoryType.TURN,

@@ -1,7 +1,11 @@
 """Standings that no question changes: by corrections, links and clear pairs."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from varve.domain.search.columns import Columns
 from varve.domain.search.query import Filter
+from varve.domain.search.ranking import Ranked
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.pairs import leaves
 from varve.domain.statements.persons import Persons
@@ -79,10 +83,31 @@ class KnownStandings:
         self._successors |= found
         successor = found.get(statement)
         if successor is None or not self._is_clear(successor):
+            successor = self._find_ending(statement)
+        if successor is None:
             return None
+        self._successors[statement] = successor
         if not standings.concerns(row, statement, successor.row):
             return None
         return None if self._leaves(statement, successor) else successor
+
+    def _find_ending(self, statement: int) -> Successor | None:
+        """Return the nearest later statement that ends the values of one."""
+        for row in self._standings.list_later(statement):
+            if self._ends(statement, row):
+                return Successor(row, CLEAR)
+        return None
+
+    def _ends(self, statement: int, later: int) -> bool:
+        """Return whether two statements have one topic, and triples show an end."""
+        standings = self._standings
+        store = standings.store
+        topics = store.read(statement).cues.topics
+        if topics.isdisjoint(store.read(later).cues.topics):
+            return False
+        return standings.told.end_all(
+            standings.list_messages(statement), standings.list_messages(later)
+        )
 
     def _leaves(self, statement: int, successor: Successor) -> bool:
         """Return whether a successor leaves as it is what the question asks for."""
@@ -103,3 +128,17 @@ class KnownStandings:
         standings = self._standings
         user = standings.columns.users.of.item(row)
         return len(standings.columns.derive(Persons).find_of(user)) == 1
+
+
+def mark_known(
+    settled: Sequence[Ranked], known: KnownStandings
+) -> list[Ranked]:
+    """Mark what is superseded although the question is not about it; the order stays."""
+    marked: list[Ranked] = []
+    for item in settled:
+        if item.standing is None or item.standing.current:
+            standing = known.find_superseded(item.number)
+            if standing is not None:
+                item = replace(item, standing=standing)
+        marked.append(item)
+    return marked

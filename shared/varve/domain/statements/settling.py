@@ -12,7 +12,7 @@ from varve.domain.search.ranking import Lane, Ranked
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
 from varve.domain.statements.cues import read_cues
-from varve.domain.statements.known import KnownStandings
+from varve.domain.statements.known import KnownStandings, mark_known
 from varve.domain.statements.repeating import Key, Repetitions, find_row_key
 from varve.domain.statements.summary_places import AnswerPlaces
 from varve.domain.statements.told_values import ToldValues
@@ -141,21 +141,7 @@ def _settle_told(
         told=agent.told,
     )
     known = KnownStandings(store, asked.visible, text, agent.told)
-    return _mark_known(settled, known)
-
-
-def _mark_known(
-    settled: Sequence[Ranked], known: KnownStandings
-) -> list[Ranked]:
-    """Mark what is superseded although the question is not about it; the order stays."""
-    marked: list[Ranked] = []
-    for item in settled:
-        if item.standing is None or item.standing.current:
-            standing = known.find_superseded(item.number)
-            if standing is not None:
-                item = replace(item, standing=standing)
-        marked.append(item)
-    return marked
+    return mark_known(settled, known)
 
 
 def _settle_summaries(

@@ -163,6 +163,10 @@ class Standings:
             self.list_messages(row), self.list_messages(other)
         )
 
+    def list_later(self, row: int) -> Sequence[int]:
+        """Return the nearest later statements of a row's speaker."""
+        return self.store.find_later([row], self.admitted)[row].nearest
+
     def list_messages(self, row: int) -> list[Message]:
         """Return the messages that a row is made of."""
         conversation = self.columns.conversations.name(row)

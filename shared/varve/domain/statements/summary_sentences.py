@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from varve.domain.extractive import sentences
+from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.tokens import words
-from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.cues import Cues, join_phrases, read_cues
 from varve.domain.summary import RECURRING_HEADING
 
 MAX_CACHED_SUMMARIES = 1_024
@@ -33,6 +34,17 @@ class SummarySentence:
     def wording(self) -> str:
         """The folded words, which two sentences in the same words share."""
         return fold_words(self.said)
+
+    def tell_whose(self) -> tuple[str | None, str]:
+        """Return who told it, if known, and what that person told.
+
+        "Dana said that she lives in Porto" is Dana's "Dana lives in Porto".
+        """
+        related = None if self.speaker else _match_related(self.said)
+        if related is None:
+            return self.speaker, self.said
+        name = self.said[: related.start()].strip()
+        return name, f"{name}{self.said[related.end() :]}"
 
     def bears_on(self, question: Cues) -> bool:
         """Return whether the sentence has a topic or a telling word of the question.
@@ -89,3 +101,19 @@ def _read_line(line: str, day: str) -> Iterator[SummarySentence]:
 
 def _is_name(text: str) -> bool:
     return not text[0].islower() and len(text.split()) <= _MAX_NAME_WORDS
+
+
+def _match_related(said: str) -> re.Match[str] | None:
+    """Return the words that relate what a person told; a name alone stands before them."""
+    folded = fold_apostrophes(said)
+    found = _relating().search(folded) if len(folded) == len(said) else None
+    name = said[: found.start()].strip() if found else ""
+    return found if name and _is_name(name) else None
+
+
+@cache
+def _relating() -> re.Pattern[str]:
+    """Return such words of all languages."""
+    return re.compile(
+        rf"(?<!\w)(?:{join_phrases(lambda one: one.changes.relating)})(?= \w)"
+    )

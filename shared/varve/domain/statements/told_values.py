@@ -8,7 +8,7 @@ from functools import cached_property
 
 from varve.domain.language.tokens import fold
 from varve.domain.search.row import Message
-from varve.domain.triple import SINGLE_VALUED, Op, Triple
+from varve.domain.triple import SINGLE_VALUED, Op, Triple, TripleOperation
 
 Slot = tuple[str, str]
 """The entity and the predicate of a triple."""
@@ -47,6 +47,34 @@ class ToldValues:
             if triple.invalid_at is not None and end.op is Op.DELETE:
                 _add(found, triple, end.conversation_id, end.message_ids)
         return found
+
+    @cached_property
+    def _ends(self) -> dict[Message, list[Collection[Message]]]:
+        """By the message that states a value, the messages that end it; none: it holds.
+
+        What the user foresees has not ended. A value that holds again has not either.
+        """
+        holding = {_get_key(one) for one in self._triples if not _has_end(one)}
+        found: dict[Message, list[Collection[Message]]] = {}
+        for triple in self._triples:
+            ends: Collection[Message] = ()
+            if _get_key(triple) not in holding:
+                ends = _list_messages(triple.evidence[-1])
+            for one in triple.evidence[: -1 if triple.invalid_at else None]:
+                for message in _list_messages(one):
+                    found.setdefault(message, []).append(ends)
+        return found
+
+    def end_all(
+        self, earlier: Collection[Message], later: Collection[Message]
+    ) -> bool:
+        """Return whether no value of earlier messages holds, and later ones end one."""
+        ends: list[Collection[Message]] = []
+        for message in earlier:
+            ends += self._ends.get(message, ())
+        if not ends or not all(ends):
+            return False
+        return any(message in later for one in ends for message in one)
 
     def agree(
         self, earlier: Collection[Message], later: Collection[Message]
@@ -97,6 +125,22 @@ class ToldValues:
             if any(fold(value) in folded for value in again):
                 return True
         return False
+
+
+def _get_key(triple: Triple) -> tuple[str, str, str]:
+    return (triple.source_id, triple.label, triple.target_id)
+
+
+def _has_end(triple: Triple) -> bool:
+    """Return whether the triple had ended when memory learnt of the end."""
+    if triple.invalid_at is None or triple.expired_at is None:
+        return False
+    return triple.invalid_at <= triple.expired_at
+
+
+def _list_messages(operation: TripleOperation) -> list[Message]:
+    conversation = operation.conversation_id
+    return [(conversation, message) for message in operation.message_ids]
 
 
 def _add(
