@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
 from varve.domain.statements.pairs import (
     Statement,
@@ -30,8 +31,8 @@ CROWD_UNIT = 10
 LEAST_ODDS = -20.0
 COMING = "coming"
 """The list of `[changes]` whose phrases tell what is to come, as "I'm moving to Leeds"."""
-TO_COME = 6.0
-"""What is to come answers by so much less. Too few cases tell it to fit a weight."""
+NO_STATE = 6.0
+"""What is to come, or only reminds, answers by so much less. Too few cases tell a weight."""
 
 ROW_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -106,7 +107,8 @@ class Found:
 def score_row(asking: Asking, found: Found) -> float:
     """Return how likely what was found answers the question, as a logit."""
     odds = weigh(measure_row(asking, found), ROW_WEIGHTS)
-    return odds - TO_COME * read_cues(found.text).has(COMING)
+    cues = read_cues(found.text)
+    return odds - NO_STATE * (cues.has(COMING) or only_reminds(cues))
 
 
 def score_pair(
@@ -119,7 +121,7 @@ def score_pair(
     leaves as it is what is asked for.
     """
     cues = later.cues
-    if not may_tell_value(cues) or cues.has(COMING):
+    if not may_tell_value(cues) or cues.has(COMING) or only_reminds(cues):
         return -math.inf
     if turns_to_another(earlier, later):
         return -math.inf

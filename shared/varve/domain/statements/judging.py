@@ -20,9 +20,9 @@ JUDGED_PLACES = 25
 LEAST_ODDS = -6.0
 """Asked about the present, a later statement with lower odds to answer supersedes none."""
 LEAST_GONE = 1e-9
-LEAST_SUPERSEDING = -0.7
+LEAST_SUPERSEDING = -0.9
 """The least score of a pair whose earlier statement no longer holds, among few."""
-CROWD_CARE = 0.3
+CROWD_CARE = 0.5
 """How much more it is for each unit of the crowd."""
 
 
