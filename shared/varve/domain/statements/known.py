@@ -17,12 +17,15 @@ from varve.domain.statements.standing import (
 )
 from varve.domain.statements.told_values import ToldValues
 
+UNDOUBTED = 1.5
+"""The least score of a pair that is told in an answer about something else."""
+
 
 class KnownStandings:
     """The standings of one store's rows, as every answer tells them.
 
     A statement is superseded if a correction or a link names it, or if its pair with a
-    later one scores at least `CLEAR`. Where several persons speak with each other, no
+    later one scores at least `UNDOUBTED`. Where several persons speak with each other, no
     pair is clear. What lies outside `visible` supersedes nothing, and nothing supersedes
     the part of a statement that alone a `question` asks for. `told` has the values that the
     messages of the columns state.
@@ -120,7 +123,7 @@ class KnownStandings:
     def _is_clear(self, successor: Successor) -> bool:
         if successor.is_named:
             return True
-        is_likely = successor.score >= CLEAR
+        is_likely = successor.score >= UNDOUBTED
         return is_likely and self._speaks_alone(successor.row)
 
     def _speaks_alone(self, row: int) -> bool:
