@@ -35,8 +35,6 @@ MAX_NEW_WORDS = 4
 """An answer with more words of its own than these adds something."""
 MIN_CROWD = 10
 """Of fewer later statements each is as likely as among so many."""
-ASIDE = ("supposed", "almost", "refused", "reported")
-"""The lists of `[changes]` whose phrases tell of nothing that is so."""
 NEVER = ("almost", "refused", "coming", "reported")
 """A text with one of these supersedes nothing."""
 
@@ -93,17 +91,6 @@ def score_pair(
     """
     if is_barred(earlier.cues, later.cues) or changes_others(earlier, later):
         return -np.inf
-    return weigh_pair(earlier, later, crowd, is_nearest=is_nearest)
-
-
-def weigh_pair(
-    earlier: Statement,
-    later: Statement,
-    crowd: int,
-    *,
-    is_nearest: bool = False,
-) -> float:
-    """Return `score_pair` as if no words barred the pair."""
     signals = measure_pair(earlier, later, crowd, is_nearest=is_nearest)
     return sum(WEIGHTS[name] * value for name, value in signals.items())
 
@@ -249,13 +236,6 @@ def leaves(part: Cues, earlier: str, later: Cues) -> bool:
         is_told |= bool(topics & part.topics and not topics & later.topics)
         is_changed |= bool(topics & later.topics and not topics & part.topics)
     return is_told and is_changed
-
-
-def tells_beside(question: Cues, told: Cues) -> bool:
-    """Return whether a text tells of nothing that is so, or of others than asked for."""
-    if any(told.has(name) for name in ASIDE):
-        return True
-    return tells_of_others(question, told)
 
 
 def adds_nothing(answer: Cues, said: Cues) -> bool:
