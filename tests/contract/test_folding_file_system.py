@@ -117,10 +117,8 @@ def test_a_file_system_that_tells_case_apart_takes_both(
     for workspace in ("Acme", "acme"):
         memory = Memory.open(tmp_path, workspace=workspace, agent="support")
         memory.ingest(said(f"I work for {workspace}."))
-        (turn,) = [
-            words for words in found(memory) if words.startswith("Dana:")
-        ]
-        assert turn.endswith(f"{workspace}.")
+        (told,) = found(memory)
+        assert workspace in told
 
 
 @pytest.mark.parametrize(

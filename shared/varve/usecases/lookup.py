@@ -38,7 +38,7 @@ class Lookup:
 
     `shared` are the memories of other agents to search as well. `triples` reads the
     agent's triples; it is called only if the question is about how things stand, or if
-    two statements may tell one value.
+    two statements may tell one value and `has_triples`: it costs no round trip.
     `weights` are the workspace's own weights of signals. `by_line`: the caller folds
     summaries line by line, as a context does, and needs the standing of each sentence.
     """
@@ -55,6 +55,7 @@ class Lookup:
     shared: Sequence[SharedMemory] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     by_line: bool = False
+    has_triples: bool = True
 
     def open_stocks(self, metadata: Values) -> list[Stock]:
         """Return the stores of the agent, then those of the other agents."""
@@ -63,7 +64,7 @@ class Lookup:
             self.reader,
             self.embedder,
             metadata=metadata,
-            triples=self.triples,
+            triples=self.triples if self.has_triples else list,
         )
         stocks = [own]
         for one in self.shared:

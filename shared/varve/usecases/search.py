@@ -123,6 +123,7 @@ def build_lookup(
         weights=config.search.read_weights(),
         reranker=session.models.reranker(config),
         triples=view.triples,
+        has_triples=view.has_triples,
         shared=shared,
     )
 

@@ -86,13 +86,17 @@ class _PrefetchedTriples:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One agent's memory as it was read at `since`."""
+    """One agent's memory as it was read at `since`.
+
+    `has_triples`: `triples` costs no round trip of its own.
+    """
 
     config: WorkspaceConfig
     reader: MemoryReader
     ledger: Ledger
     since: datetime
     triples: Callable[[], list[Triple]]
+    has_triples: bool = True
 
 
 class Views:
@@ -186,11 +190,16 @@ class Views:
             text = way.text
             if way.asked in SUMMARY_GRAINS:
                 ledger.prefetch(way.asked)
-        if Store.EXPERIENCE in stores or asks_how_things_stand(text):
+        needs_triples = Store.EXPERIENCE in stores or asks_how_things_stand(
+            text
+        )
+        if needs_triples:
             triples.prefetch()
         reader = self._pool.submit(session.records.at, scope, stores)
         config = session.config
-        return View(config, reader.result(), ledger, present, triples)
+        return View(
+            config, reader.result(), ledger, present, triples, needs_triples
+        )
 
     def _keep(self, key: tuple[Scope, StoreNames], view: View) -> None:
         if not self.max_staleness:
