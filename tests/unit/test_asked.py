@@ -121,3 +121,43 @@ def test_what_others_almost_did_supersedes_nothing(memory: Memory) -> None:
     ][:1]
     assert "post office" in first(memory, "Where do I work?")
     assert result.current
+
+
+def test_an_answer_that_shares_no_word_is_found_and_put_in_the_context(
+    memory: Memory,
+) -> None:
+    tell(
+        memory,
+        "the neighbours are drilling again",
+        "I had to give up coffee, so rooibos it is, three pots a day",
+        "the kids built a fort in the living room",
+    )
+    question = "What do I drink?"
+    assert "rooibos" in first(memory, question)
+    assert "rooibos" in memory.context(question, user_id="u-1").text
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["the neighbours are drilling again"],
+        ["I live in Lisbon."],
+        ["I live in Lisbon.", "the neighbours are drilling again"],
+    ],
+)
+def test_what_nothing_answers_stays_empty(
+    memory: Memory, texts: list[str]
+) -> None:
+    tell(memory, *texts)
+    answer = memory.search("What is my zzzqqq?", user_id="u-1")
+    assert answer.results == []
+    assert answer.hint
+
+
+def test_what_is_to_come_or_only_reminds_answers_less() -> None:
+    asking = Asking(read_cues("Where do I live?"), count=12)
+    holds = Found("I live in Lisbon", 0.8, 1, 0.3)
+    coming = Found("I'm moving to Leeds in June", 1.0, 0, 0.3)
+    reminder = Found("never forget where I live!", 1.0, 0, 0.3)
+    assert score_row(asking, coming) < score_row(asking, holds)
+    assert score_row(asking, reminder) < score_row(asking, holds)

@@ -142,9 +142,9 @@ def answers(asking: Asking, found: Found, chances: Sequence[float]) -> bool:
 
 
 def measure_margin(chances: Sequence[float]) -> float:
-    """Return how far the greatest chance stands out from the second one."""
+    """Return how far the greatest chance stands out from the second one; 0: it is alone."""
     if len(chances) < 2:
-        return MOST_MARGIN
+        return 0.0
     first, second = sorted(chances, reverse=True)[:2]
     return min(MOST_MARGIN, first - second)
 
