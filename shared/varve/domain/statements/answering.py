@@ -13,7 +13,7 @@ import numpy as np
 
 from varve.domain.language.tokens import words
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Bools, Floats
+from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.asked import Asking, Found
@@ -31,7 +31,12 @@ from varve.domain.statements.particulars import (
     read_particulars,
 )
 from varve.domain.statements.persons import Persons
-from varve.domain.statements.standing import Standing, Standings, Successor
+from varve.domain.statements.standing import (
+    Standing,
+    Standings,
+    Successor,
+    find_admitted,
+)
 from varve.domain.statements.told_values import ToldValues
 
 BEHIND = 0.5
@@ -77,7 +82,8 @@ def settle(
         ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
         columns,
-        admitted=_find_admitted(columns, visible),
+        admitted=find_admitted(columns, visible),
+        question=cues,
         judged=judged,
         careful=whom is _Whom.ONE_OF_SEVERAL,
         told=told,
@@ -96,14 +102,6 @@ def settle(
     return _put_change_behind(own_words, store, text)
 
 
-def _find_admitted(columns: Columns, visible: Filter) -> Bools | None:
-    """Return the rows that may supersede others; None: all, as no time limits them.
-
-    Statements of other users supersede none of the ranked ones.
-    """
-    return None if visible.until is None else columns.admitted(visible)
-
-
 def _list_told(statements: Mapping[int, int | None]) -> list[int]:
     """Return the rows of the statements, each once."""
     told = [row for row in statements.values() if row is not None]
@@ -119,8 +117,7 @@ def _collect_found(
     best = max((item.score for item in ranked), default=0.0) or 1.0
     rows: dict[int, list[Ranked]] = {}
     for item in ranked:
-        statement = statements[item.number]
-        row = item.number if statement is None else statement
+        row = find_told_row(item, statements)
         rows.setdefault(row, []).append(item)
     places = {row: place for place, row in enumerate(rows)}
     return {
@@ -134,6 +131,12 @@ def _collect_found(
         )
         for row, items in rows.items()
     }
+
+
+def find_told_row(item: Ranked, statements: Mapping[int, int | None]) -> int:
+    """Return the row of an item's statement, or its own if it has none."""
+    statement = statements[item.number]
+    return item.number if statement is None else statement
 
 
 def _tells_fact(items: Iterable[Ranked], store: StoreStatements) -> bool:
@@ -150,8 +153,7 @@ def put_likely_first(
     best = max((item.score for item in ranked), default=0.0)
     weighed = []
     for item in ranked:
-        statement = statements[item.number]
-        row = item.number if statement is None else statement
+        row = find_told_row(item, statements)
         share = math.exp(SHARPNESS * (judged.chances[row] - greatest))
         answers = row == judged.answer
         weighed.append(replace(item, score=best * share, answers=answers))

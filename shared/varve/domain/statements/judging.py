@@ -12,12 +12,11 @@ from varve.domain.statements.asked import (
     score_pair,
     score_row,
 )
-from varve.domain.statements.cues import Cues
 from varve.domain.statements.paired import StoreStatements
 
 JUDGED_PLACES = 25
 """So many places at the beginning of an answer are compared with each other."""
-LEAST_ODDS = -6.0
+LEAST_LATER_ODDS = -6.0
 """Asked about the present, a later statement with lower odds to answer supersedes none."""
 LEAST_GONE = 1e-9
 LEAST_SUPERSEDING = -0.9
@@ -52,11 +51,6 @@ class AskedStatements:
         self._pairs: dict[tuple[int, int], float] = {}
 
     @property
-    def question(self) -> Cues:
-        """The cues of the question."""
-        return self.asking.cues
-
-    @property
     def least_superseding(self) -> float:
         """The least score of a pair whose earlier statement no longer holds."""
         return LEAST_SUPERSEDING + CROWD_CARE * self.asking.crowd
@@ -75,7 +69,7 @@ class AskedStatements:
     def _compute_pair(self, row: int, other: int) -> float:
         odds = self._odds[other]
         store = self.store
-        is_far = odds < LEAST_ODDS and not self.asking.is_past
+        is_far = odds < LEAST_LATER_ODDS and not self.asking.is_past
         if is_far or not store.may_supersede(other):
             return -math.inf
         return score_pair(

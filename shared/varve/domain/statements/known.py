@@ -14,6 +14,7 @@ from varve.domain.statements.standing import (
     Standing,
     Standings,
     Successor,
+    find_admitted,
 )
 from varve.domain.statements.told_values import ToldValues
 
@@ -38,11 +39,10 @@ class KnownStandings:
         question: str = "",
         told: ToldValues | None = None,
     ) -> None:
-        admitted = None
-        if visible.until is not None:
-            admitted = columns.admitted(visible)
         self._standings = Standings(
-            columns, admitted, told=told or ToldValues()
+            columns,
+            find_admitted(columns, visible),
+            told=told or ToldValues(),
         )
         self._question = read_cues(question) if question else None
         self._successors: dict[int, Successor] = {}

@@ -20,7 +20,11 @@ from varve.domain.statements.expired import (
 )
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.repeats import StoreWords, list_sources
-from varve.domain.statements.standing import Standing, Standings
+from varve.domain.statements.standing import (
+    Standing,
+    Standings,
+    find_admitted,
+)
 from varve.domain.statements.summary_sentences import (
     SummarySentence,
     read_sentences,
@@ -223,9 +227,7 @@ class Repetitions:
         for summary in self._summaries:
             told = (one.row for one in summary.sentences)
             rows.update(row for row in told if row is not None)
-        admitted = None
-        if visible.until is not None:
-            admitted = self._store.admitted(visible)
+        admitted = find_admitted(self._store, visible)
         standings = Standings(self._store, admitted=admitted)
         return judge_unasked(standings, sorted(rows - by_row.keys()))
 

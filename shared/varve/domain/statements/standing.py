@@ -16,6 +16,7 @@ import numpy as np
 from varve.domain.record import turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
+from varve.domain.search.query import Filter
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, only_reminds
 from varve.domain.statements.cues import Cues, read_cues
@@ -65,25 +66,30 @@ class Successor:
         return self.score == np.inf
 
 
+def find_admitted(columns: Columns, visible: Filter) -> Bools | None:
+    """Return the rows that may supersede others; None: all, as no time limits them.
+
+    Statements of other users supersede none of those that `visible` passes.
+    """
+    return None if visible.until is None else columns.admitted(visible)
+
+
 @dataclass(frozen=True)
 class Standings:
     """The standing of the rows of one store.
 
     `admitted` are the rows that a request may see; what lies outside supersedes nothing.
-    None: it may see all rows of the users whom it asks for. `judged` is what the question
-    found, as it judges it. `told` has the values that the store's messages state.
+    None: it may see all rows of the users whom it asks for. `question` has the cues of a
+    question, and `judged` what it found, if it judges that. `told` has the values that the
+    store's messages state.
     """
 
     columns: Columns
     admitted: Bools | None = None
+    question: Cues | None = None
     judged: AskedStatements | None = None
     careful: bool = False
     told: ToldValues = field(default_factory=ToldValues)
-
-    @property
-    def question(self) -> Cues | None:
-        """The cues of the question."""
-        return self.judged.question if self.judged else None
 
     @cached_property
     def store(self) -> StoreStatements:
@@ -208,11 +214,9 @@ class Standings:
         """Return the pair's score if it reaches the pair's threshold, else -inf."""
         if self.judged is not None and self.judged.compares(row, other):
             score = self.judged.score_pair(row, other)
-            is_superseded = score >= self.judged.least_superseding
-        else:
-            score = self._score_unasked(row, other)
-            is_superseded = score >= SUPERSEDED
-        if not is_superseded or self._leaves(row, other):
+            return score if score >= self.judged.least_superseding else -np.inf
+        score = self._score_unasked(row, other)
+        if score < SUPERSEDED or self._leaves(row, other):
             return -np.inf
         return score
 
