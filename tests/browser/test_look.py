@@ -192,13 +192,15 @@ def test_search_and_slider_work_without_javascript(
     browser.open(base + "/")
     field = browser.driver.find_element("id", "find")
     field.send_keys("where does Dana live")
-    field.submit()
+    with browser.loading():
+        field.submit()
     assert "/search?q=where" in browser.driver.current_url
     assert "Porto" in browser.text()
     browser.open(base + "/entity/dana")
     slider = browser.driver.find_element("id", "day")
     slider.send_keys("\ue011")  # Home: the earliest day
-    browser.driver.find_element("css selector", ".slider button").click()
+    with browser.loading():
+        browser.driver.find_element("css selector", ".slider button").click()
     held = (
         browser.text().partition("What held")[2].partition("Neighbours now")[0]
     )
@@ -215,8 +217,10 @@ def test_the_pyramid_can_be_walked_with_the_keyboard_alone(
             press(browser, "j")
             focus = browser.driver.switch_to.active_element
             if str(focus.get_attribute("href")).endswith(f"/period/{label}"):
-                focus.send_keys("\ue007")  # Enter
-    press(browser, "u")
+                with browser.loading():
+                    focus.send_keys("\ue007")  # Enter
+    with browser.loading():
+        press(browser, "u")
     assert browser.driver.current_url.endswith("/period/2026-W09")
     press(browser, "/")
     assert (
@@ -232,7 +236,8 @@ def test_keys_lead_to_the_help_and_do_nothing_in_a_field(
     browser: Browser, base: str
 ) -> None:
     browser.open(base + "/")
-    press(browser, "?")
+    with browser.loading():
+        press(browser, "?")
     assert browser.driver.current_url.endswith("/help")
     browser.driver.find_element("id", "find").send_keys("u?j/")
     assert browser.driver.current_url.endswith("/help")
@@ -308,8 +313,10 @@ def test_the_files_work_from_the_disk(
     paper = "return getComputedStyle(document.documentElement).backgroundColor"
     assert browser.run(paper) == PAPER["light"]
     assert browser.faults() == []
-    browser.driver.find_element("link text", "2026").click()
+    with browser.loading():
+        browser.driver.find_element("link text", "2026").click()
     assert "Quarters" in browser.text()
-    press(browser, "u")
+    with browser.loading():
+        press(browser, "u")
     assert browser.driver.current_url.endswith("index.html")
     assert browser.complaints() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,26 @@ class Browser:
 
     def open(self, address: str) -> None:
         self.driver.get(address)
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Wait, after a click or a key, until another page has loaded.
+
+        Chromium answers a click before the page changes, and without scripts
+        it does not say when that happens.
+        """
+        wait = import_module("selenium.webdriver.support.wait")
+        conditions = import_module(
+            "selenium.webdriver.support.expected_conditions"
+        )
+        errors = import_module("selenium.common.exceptions")
+        until = wait.WebDriverWait(
+            self.driver, 30, 0.05, [errors.WebDriverException]
+        ).until
+        before = self.driver.find_element("tag name", "html")
+        yield
+        until(conditions.staleness_of(before))
+        until(lambda _: self.run("return document.readyState") == "complete")
 
     def run(self, script: str, *given: Any) -> Any:
         """Return what a script returns; it runs in the page even if those are forbidden."""
