@@ -1,7 +1,7 @@
 """Browse a memory: its newest statements, each in one place, with how it stands."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,11 +40,12 @@ def browse(
     while True:
         found, is_all = _read_newest(way, grains, running, limit)
         shelf = _open_shelf(found, running.stocks)
-        folded = _fold(found, shelf)
+        in_part = _find_in_part(found, shelf, way)
+        folded = _fold(found, shelf, in_part.ended)
         if is_all or len(folded) >= wanted or limit >= MAX_BROWSED:
             break
         limit = min(MAX_BROWSED, limit * WIDEN_FACTOR)
-    return _describe(folded, shelf, way, running)
+    return _describe(folded, shelf, in_part.rests, way, running)
 
 
 def _read_newest(
@@ -99,13 +100,18 @@ class _Folded:
     also_in: tuple[str, ...] = ()
 
 
-def _fold(found: Sequence[Browsing], shelf: _Shelf) -> list[_Folded]:
-    """Give each statement one place, as a search does."""
+def _fold(
+    found: Sequence[Browsing], shelf: _Shelf, ended: Set[str]
+) -> list[_Folded]:
+    """Give each statement one place, as a search does.
+
+    The facts of `ended` have their own: what is left of their statements still holds.
+    """
     contenders: list[Contender] = []
     folded: list[_Folded] = []
     for at, one in enumerate(found):
         row = shelf.find_row(one)
-        if row is None:
+        if row is None or one.record.id in ended:
             folded.append(_Folded(one))
         else:
             contenders.append(_build_contender(one, at, row, shelf))
@@ -134,7 +140,11 @@ def _build_contender(
 
 
 def _describe(
-    folded: Sequence[_Folded], shelf: _Shelf, way: Route, running: Running
+    folded: Sequence[_Folded],
+    shelf: _Shelf,
+    rests: Mapping[str, str],
+    way: Route,
+    running: Running,
 ) -> list[Browsed]:
     """Return the statements with their recency and how they stand."""
     moments = [microseconds(one.shown.record.event_time) for one in folded]
@@ -142,29 +152,75 @@ def _describe(
     scores = recency(
         times, way.present, running.lookup.half_life_days
     ).tolist()
-    describe = _Describer(shelf, way, running)
+    describe = _Describer(shelf, rests, way, running)
     browsed: list[Browsed] = []
     for one, score in zip(folded, scores, strict=True):
         record, grain, agent = one.shown
         standing = describe(one.shown)
+        if standing.current:
+            rest = rests.get(record.id, record.content)
+            record = replace(record, content=rest)
         browsed.append(
             Browsed(record, grain, score, agent, one.also_in, standing)
         )
     return browsed
 
 
+def _read_standings(shelf: _Shelf, way: Route) -> dict[_Store, KnownStandings]:
+    """Return the standings of each agent's facts and turns."""
+    visible = Filter(until=way.where.until, user_id=way.where.user_id)
+    return {
+        store: KnownStandings(columns, visible)
+        for store, columns in shelf.columns.items()
+        if store[1] is Grain.WORKING
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _InPart:
+    """The statements found that are corrected in part.
+
+    `rests` has what is left of them, by id; `ended` are the ids of the facts of the
+    corrected parts.
+    """
+
+    rests: Mapping[str, str]
+    ended: Set[str]
+
+
+def _find_in_part(
+    found: Sequence[Browsing], shelf: _Shelf, way: Route
+) -> _InPart:
+    known = _read_standings(shelf, way)
+    rests: dict[str, str] = {}
+    ended: set[str] = set()
+    for one in found:
+        row = shelf.find_row(one)
+        if row is None or one.grain is not Grain.WORKING:
+            continue
+        standings = known[one.agent, one.grain]
+        rest = standings.find_rest(row)
+        if rest is not None:
+            rests[one.record.id] = rest
+        elif standings.is_corrected_part(row):
+            ended.add(one.record.id)
+    return _InPart(rests, ended)
+
+
 class _Describer:
     """Tells how browsed statements stand."""
 
-    def __init__(self, shelf: _Shelf, way: Route, running: Running) -> None:
+    def __init__(
+        self,
+        shelf: _Shelf,
+        rests: Mapping[str, str],
+        way: Route,
+        running: Running,
+    ) -> None:
         where = way.where
-        visible = Filter(until=where.until, user_id=where.user_id)
+        self._rests = rests
         self._shelf = shelf
-        self._known = {
-            store: KnownStandings(columns, visible)
-            for store, columns in shelf.columns.items()
-            if store[1] is Grain.WORKING
-        }
+        self._known = _read_standings(shelf, way)
         self._stock_of = {stock.agent: stock for stock in running.stocks}
         self._where = where
         present = min(where.until or way.present, way.present)
@@ -183,6 +239,8 @@ class _Describer:
             standing = self._known[one.agent, one.grain].describe(row)
         if not standing.current or one.agent is not None:
             return self._hide_successor(standing, one)
+        if one.record.id in self._rests:
+            return standing
         conversation = one.record.conversation_id or ""
         if self._ends.have_ended(conversation, one.record.source_ids):
             return replace(standing, current=False)

@@ -1,6 +1,6 @@
 """End the triples and attributes that rest on words which hold no longer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from varve.domain.profile import (
 from varve.domain.record import Record
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.pairs import leaves
+from varve.domain.statements.parts import find_parts
 from varve.domain.triple import Op, Triple, TripleOperation
 from varve.messages.write import WriteProfile, send_profile
 from varve.usecases.session import Session
@@ -47,11 +48,21 @@ class Ending:
         return is_stated and wanted not in normalized(self.text)
 
 
-def take_told_parts(record: Record, text: str) -> Callable[[str], bool]:
-    """Return whether a text is about words drawn from a record, as `Ending.takes`."""
+def take_told_parts(
+    record: Record, text: str, turns: Iterable[Record] = ()
+) -> Callable[[str], bool]:
+    """Return whether a text is about words drawn from a record, as `Ending.takes`.
+
+    `turns` has the turn of a fact: words from other parts of it are not the fact's.
+    """
     told = read_cues(text)
+    others = [turn.words for turn in turns if turn.id != record.id]
 
     def takes(words: str) -> bool:
+        for said in others:
+            parts = find_parts(said, record.content)
+            if parts.isdisjoint(find_parts(said, words)):
+                return False
         return not leaves(read_cues(words), record.words, told)
 
     return takes

@@ -90,7 +90,9 @@ def _list_messages(entry: ProfileEntry) -> list[EndedMessage]:
     user = None if entry.user_id == DEFAULT_USER else entry.user_id
     conversation = entry.conversation_id or ""
     return [
-        EndedMessage(conversation, id_, user, entry.subject or None)
+        EndedMessage(
+            conversation, id_, user, entry.subject or None, entry.value
+        )
         for id_ in entry.message_ids
     ]
 

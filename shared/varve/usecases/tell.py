@@ -6,6 +6,7 @@ from datetime import datetime
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
 from varve.domain.identity import reference
+from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.statements.telling import (
     CORRECTION,
@@ -17,6 +18,7 @@ from varve.domain.statements.telling import (
     list_corrected,
 )
 from varve.ports.meter import doing
+from varve.ports.records import MemoryReader
 from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
@@ -74,8 +76,9 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
 def correct_messages(
     session: Session, messages: Iterable[EndedMessage], text: str
 ) -> int:
-    """Correct what messages say; return how many.
+    """Correct the parts of messages that state the ended values; return how many.
 
+    A part is corrected as the fact that was drawn from it; without one, the message is.
     If the words have expired, the correction still says what holds, for the summaries
     repeat the words.
     """
@@ -83,13 +86,35 @@ def correct_messages(
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, list(told))
     for turn in turns:
-        ingest(session, [_build_correction(session, turn, text)])
+        record = _find_stating(reader, session, turn, told[turn.id])
+        ingest(session, [_build_correction(session, record, text)])
     for id_ in told.keys() - {turn.id for turn in turns}:
         conversation = build_correction_of(
             id_, text, session.now, told[id_].user_id, told[id_].speaker
         )
         ingest(session, [conversation.in_scope(session.scope)])
     return len(told)
+
+
+def _find_stating(
+    reader: MemoryReader, session: Session, turn: Record, ended: EndedMessage
+) -> Record:
+    """Return the fact of a turn's message that states the ended value, else the turn."""
+    conversation = turn.conversation_id
+    if not conversation or not ended.value:
+        return turn
+    wanted = normalized(ended.value)
+    for one in reader.in_conversations(
+        session.scope, Grain.WORKING, conversation
+    ):
+        is_drawn = (
+            one.memory_type is MemoryType.FACT
+            and one.conversation_id == conversation
+            and one.source_ids[-1:] == turn.source_ids[-1:]
+        )
+        if is_drawn and wanted in normalized(one.content):
+            return one
+    return turn
 
 
 def _choose_corrected(session: Session, record: Record, text: str) -> Record:
@@ -155,6 +180,8 @@ def _build_ending(
 ) -> Ending:
     """Return what ends a record's values; erasing the correction opens them again."""
     text = correction.messages[0].text
+    reader = session.records.at(session.scope)
+    turns = reader.get(session.scope, Grain.WORKING, [find_turn_id(record)])
     return Ending(
         record,
         text,
@@ -162,6 +189,6 @@ def _build_ending(
         learnt_at=session.now,
         conversation_id=correction.conversation_id,
         message_ids=tuple(str(message.id) for message in correction.messages),
-        takes=take_told_parts(record, text),
+        takes=take_told_parts(record, text, turns),
         keeps_words=True,
     )

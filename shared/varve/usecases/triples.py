@@ -109,7 +109,11 @@ def find_replaced_messages(
                 told = triple.evidence[-1]
                 messages += [
                     EndedMessage(
-                        told.conversation_id, id_, told.user_id, told.subject
+                        told.conversation_id,
+                        id_,
+                        told.user_id,
+                        told.subject,
+                        told.object,
                     )
                     for id_ in told.message_ids
                 ]

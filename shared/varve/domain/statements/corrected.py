@@ -1,7 +1,7 @@
 """What corrections say of a period's records: what is told in whose place."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,25 +34,60 @@ def correct_records(
     if not found:
         return Corrected(tuple(records))
     every = {one.id: one for one in (*records, *found)}
-    untold = _find_untold(found, every.values())
-    told = [one for one in every.values() if one.id not in untold]
-    replaced = [one for one in every.values() if one.id in untold]
+    judged = _judge(found, every.values())
+    told = [
+        _tell_rest(one, judged.rests)
+        for one in every.values()
+        if one.id not in judged.untold
+    ]
+    replaced = [one for one in every.values() if one.id in judged.untold]
     return Corrected(tuple(told), tuple(replaced))
 
 
-def _find_untold(
+def _tell_rest(record: Record, rests: Mapping[str, str]) -> Record:
+    """Return a record without its corrected parts."""
+    rest = rests.get(record.id)
+    return record if rest is None else replace(record, content=rest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The ids of records that are not told, and what is left of others, by id."""
+
+    untold: set[str]
+    rests: dict[str, str]
+
+
+def _judge(
     corrections: Iterable[Record], records: Iterable[Record]
-) -> set[str]:
-    """Return the ids of the records that are corrected, and of replaced corrections."""
+) -> _Judged:
+    """Find the records that are corrected, in part or not, and replaced corrections."""
     columns = columns_of(EmbeddedRecord(one, _NO_VECTOR) for one in records)
     standings = Standings(columns)
     names = columns.conversations
-    last = {names.name(row) for row in standings.corrections.values()}
+    last = {names.name(row) for row in standings.every_correction.list_rows()}
     untold = {one.id for one in corrections if one.conversation_id not in last}
+    rests: dict[str, str] = {}
     for row, id_ in enumerate(columns.ids):
-        if standings.store.find_statement(row) in standings.corrections:
+        statement = standings.store.find_statement(row)
+        if statement in standings.corrections or _is_corrected_part(
+            standings, row, statement
+        ):
             untold.add(id_)
-    return untold
+        rest = standings.find_rest(row)
+        if rest is not None:
+            rests[id_] = rest
+    return _Judged(untold, rests)
+
+
+def _is_corrected_part(
+    standings: Standings, row: int, statement: int | None
+) -> bool:
+    """Return whether a row tells a corrected part of another row's statement."""
+    if statement is None or row == statement:
+        return False
+    words = standings.columns.contents[row]
+    return standings.find_part_correction(statement, words) is not None
 
 
 def _find_naming(

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from varve.domain.search.columns import Columns
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
@@ -66,18 +68,48 @@ class KnownStandings:
         statement = standings.store.find_statement(row)
         if statement is None:
             return None
-        successor = self._find_clear(row, statement)
+        successor = self._find_corrected_part(row, statement)
+        successor = successor or self._find_clear(row, statement)
         if successor is None:
             return None
-        last = standings.find_last(statement, self._successors)
+        last = standings.find_last(successor.row, self._successors)
         time = standings.columns.event_times.item(row)
         return Standing(
             current=False,
             confirmed=max(time, standings.find_confirmed(statement)),
             successor=standings.columns.ids[last],
-            is_corrected=statement in standings.corrections,
+            is_corrected=standings.every_correction.corrects(
+                statement, successor.row
+            ),
             is_named=successor.is_named,
         )
+
+    def _find_corrected_part(
+        self, row: int, statement: int
+    ) -> Successor | None:
+        """Return the correction of a row's part; of a statement, that of the part asked for."""
+        standings = self._standings
+        found: int | None = None
+        if row != statement:
+            words = standings.columns.contents[row]
+            found = standings.find_part_correction(statement, words)
+        elif self._question is not None:
+            found = standings.every_correction.find_asked(row, self._question)
+        return None if found is None else Successor(found, np.inf)
+
+    def is_corrected_part(self, row: int) -> bool:
+        """Return whether a row tells a corrected part of another row's statement."""
+        statement = self._standings.store.find_statement(row)
+        if statement is None or row == statement:
+            return False
+        return self._find_corrected_part(row, statement) is not None
+
+    def find_rest(self, row: int) -> str | None:
+        """Return the content of a statement's row without its corrected parts.
+
+        None: none of them is corrected.
+        """
+        return self._standings.find_rest(row)
 
     def _find_clear(self, row: int, statement: int) -> Successor | None:
         """Return the successor of a row that leaves no doubt; None: it holds."""
@@ -105,6 +137,8 @@ class KnownStandings:
         """Return whether two statements have one topic, and triples show an end."""
         standings = self._standings
         store = standings.store
+        if standings.every_correction.corrects_part(statement, later):
+            return False
         topics = store.read(statement).cues.topics
         if topics.isdisjoint(store.read(later).cues.topics):
             return False
@@ -145,3 +179,17 @@ def mark_known(
                 item = replace(item, standing=standing)
         marked.append(item)
     return marked
+
+
+def tell_rests(
+    settled: Sequence[Ranked], known: KnownStandings
+) -> list[Ranked]:
+    """Leave out of the statements that hold the parts that are corrected."""
+    told: list[Ranked] = []
+    for item in settled:
+        rest = known.find_rest(item.number)
+        if rest is not None and item.standing and item.standing.current:
+            row = replace(item.row, content=rest, shown={})
+            item = replace(item, row=row)
+        told.append(item)
+    return told

@@ -40,10 +40,15 @@ class NamedSuccessors:
         turn = self._rows.get(find_turn_id(record))
         if turn is None:
             return None
+        is_fact = record.memory_type is MemoryType.FACT
         successors = self._standings.find_successors([turn])
         if turn not in successors:
-            return None
-        is_fact = record.memory_type is MemoryType.FACT
+            if not is_fact:
+                return None
+            row = self._standings.find_part_correction(turn, record.content)
+            if row is None:
+                return None
+            return self._ids[self._standings.find_last(row, successors)]
         part = record.content if is_fact else None
         if not self._standings.takes(part, turn, successors[turn].row):
             return None

@@ -1,6 +1,6 @@
 """The statements of one store, with what no question changes kept with its columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,11 +19,6 @@ from varve.domain.statements.pairs import (
 )
 from varve.domain.statements.persons import is_person
 from varve.domain.statements.sameness import SAME_COSINE
-from varve.domain.statements.telling import (
-    CORRECTION,
-    list_corrected,
-    read_corrected,
-)
 
 MAX_LATER = 8
 """Later statements, the nearest by meaning, that are compared with each."""
@@ -219,66 +214,9 @@ class StoreStatements:
         cosines: Floats = vectors[candidates] @ vectors[row]
         return int(candidates[cosines.argmax()])
 
-    def find_corrections(self, admitted: Bools | None) -> dict[int, int]:
-        """Return the admitted correction of each corrected statement, by row.
-
-        The correction of a statement that is corrected already corrects the last one of
-        its chain, so that one statement is left.
-        """
-        found: dict[int, int] = {}
-        for corrected, row in self._corrections:
-            if admitted is None or admitted[row]:
-                found[_find_end(found, corrected)] = row
-        return found
-
-    @cached_property
-    def _corrections(self) -> list[tuple[int, int]]:
-        """The corrected statements with their corrections, by row, the last one last."""
-        found: list[tuple[int, int]] = []
-        for row in self._correcting:
-            corrected = self._find_corrected(row, self._row_by_id)
-            if corrected is not None:
-                found.append((corrected, row))
-        return found
-
-    @cached_property
-    def lost_corrections(self) -> dict[str, int]:
-        """The last correction of each record that has expired, by the record's id."""
-        found: dict[str, int] = {}
-        for row in self._correcting:
-            for id_ in list_corrected(self._columns.sources[row]):
-                if id_ not in self._row_by_id:
-                    found[id_] = row
-        return found
-
     @cached_property
     def _row_by_id(self) -> dict[str, int]:
         return {id_: row for row, id_ in enumerate(self._columns.ids)}
-
-    @cached_property
-    def _correcting(self) -> list[int]:
-        """The turns that correct others, the last one last."""
-        columns = self._columns
-        names = columns.conversations.names
-        codes = [
-            at for at, name in enumerate(names) if name.startswith(CORRECTION)
-        ]
-        if not codes:
-            return []
-        is_telling = np.isin(columns.conversations.of, codes)
-        rows = np.flatnonzero(is_telling & (columns.types == _TURN))
-        order = np.argsort(columns.event_times[rows], kind="stable")
-        correcting: list[int] = rows[order].tolist()
-        return correcting
-
-    def _find_corrected(
-        self, row: int, row_by_id: Mapping[str, int]
-    ) -> int | None:
-        for message in self._columns.sources[row]:
-            named = row_by_id.get(read_corrected(message) or "")
-            if named is not None:
-                return self.find_statement(named)
-        return None
 
     @property
     def has_links(self) -> bool:
@@ -383,13 +321,6 @@ class StoreStatements:
     def list_message_ids(self, row: int) -> Sequence[str]:
         """Return the ids of the messages that a row is made of."""
         return self._columns.sources[row]
-
-
-def _find_end(corrections: Mapping[int, int], row: int) -> int:
-    """Return the last correction of a row, or the row. Corrections are later in time."""
-    while row in corrections:
-        row = corrections[row]
-    return row
 
 
 def _have_same(codes: Codes, row: int, other: int) -> bool:

@@ -12,7 +12,11 @@ from varve.domain.search.ranking import Lane, Ranked
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
 from varve.domain.statements.cues import read_cues
-from varve.domain.statements.known import KnownStandings, mark_known
+from varve.domain.statements.known import (
+    KnownStandings,
+    mark_known,
+    tell_rests,
+)
 from varve.domain.statements.repeating import Key, Repetitions, find_row_key
 from varve.domain.statements.summary_places import AnswerPlaces
 from varve.domain.statements.told_values import ToldValues
@@ -141,7 +145,8 @@ def _settle_told(
         told=agent.told,
     )
     known = KnownStandings(store, asked.visible, text, agent.told)
-    return mark_known(settled, known)
+    marked = mark_known(settled, known)
+    return tell_rests(marked, known) if asked.about_present else marked
 
 
 def _settle_summaries(

@@ -19,11 +19,16 @@ from varve.domain.search.lexical import Bools
 from varve.domain.search.query import Filter
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, only_reminds
+from varve.domain.statements.corrections import (
+    Corrections,
+    StoreCorrections,
+)
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.judging import AskedStatements
 from varve.domain.statements.links import Relation
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
+from varve.domain.statements.parts import leave_out_parts
 from varve.domain.statements.told_values import ToldValues
 
 SUPERSEDED = 0.0
@@ -97,9 +102,43 @@ class Standings:
         return self.columns.derive(StoreStatements)
 
     @cached_property
+    def every_correction(self) -> Corrections:
+        """The corrections of statements and of parts of them."""
+        return self.columns.derive(StoreCorrections).find(self.admitted)
+
+    @cached_property
     def corrections(self) -> dict[int, int]:
-        """The last correction of each corrected statement, by row."""
-        return self.store.find_corrections(self.admitted)
+        """The last correction of each corrected statement, by row.
+
+        A statement that is corrected in part is among them if the question asks for that
+        part.
+        """
+        every = self.every_correction
+        if self.question is None:
+            return every.whole
+        return {**every.find_all_asked(self.question), **every.whole}
+
+    def find_part_correction(self, statement: int, words: str) -> int | None:
+        """Return the row that corrects the part from which words were drawn.
+
+        None: it is not corrected, or its correction states the same value.
+        """
+        row = self.every_correction.find_part(statement, words)
+        if row is None or self._is_told_again(words, statement, row):
+            return None
+        return row
+
+    def find_rest(self, row: int) -> str | None:
+        """Return what a statement's row tells without its corrected parts.
+
+        None: none of its parts is corrected, or all of them.
+        """
+        parts = self.every_correction.list_parts(row)
+        if not parts:
+            return None
+        text = self.store.read(row).text
+        spoken = self.columns.contents[row].removesuffix(text)
+        return spoken + leave_out_parts(text, parts)
 
     def find_successors(self, rows: Iterable[int]) -> dict[int, Successor]:
         """Return the successor of each of these rows that is superseded."""
@@ -205,6 +244,8 @@ class Standings:
                 continue
             if only_reminds(self.store.read(other).cues):
                 continue
+            if self.every_correction.corrects_part(row, other):
+                continue
             # Last, for it may read the triples.
             if not self.is_said_again(row, other):
                 best = Successor(other, score)
@@ -249,10 +290,16 @@ class Standings:
     def takes(self, part: str | None, statement: int, successor: int) -> bool:
         """Return whether a statement's successor supersedes a part of it, such as a fact.
 
-        None as `part` is the whole statement. A correction supersedes all parts.
+        None as `part` is the whole statement. A correction of the whole supersedes all parts.
         """
-        is_corrected = self.corrections.get(statement) == successor
-        if part is None or is_corrected:
+        if part is None:
+            return True
+        whole = self.every_correction.whole
+        if statement not in whole and self.every_correction.corrects_part(
+            statement, successor
+        ):
+            return self.find_part_correction(statement, part) == successor
+        if whole.get(statement) == successor:
             return True
         return self._concerns_part(part, statement, successor)
 
@@ -265,10 +312,13 @@ class Standings:
         or an attribute of a profile.
         """
         found = self._find_lost(parts)
-        if not (self.corrections or self.store.has_links):
+        partial = self.every_correction.partial
+        if not (partial or self.corrections or self.store.has_links):
             return frozenset(found)
         for key, row in self._find_turns(parts).items():
             _, words = parts[key]
+            if self.find_part_correction(row, words) is not None:
+                found.add(key)
             successor = self._find_named(row)
             if successor is not None and self._concerns_part(
                 words, row, successor
@@ -278,7 +328,7 @@ class Standings:
 
     def _find_lost(self, parts: Mapping[str, tuple[Message, str]]) -> set[str]:
         """Return the keys of the parts whose messages have expired and were corrected."""
-        lost = self.store.lost_corrections
+        lost = self.columns.derive(StoreCorrections).lost
         found: set[str] = set()
         if not lost:
             return found

@@ -26,12 +26,13 @@ _CORRECTABLE = ("fact-", "turn-")
 
 @dataclass(frozen=True, slots=True)
 class EndedMessage:
-    """A message whose value of a triple or attribute has ended, and who said it."""
+    """A message whose `value` of a triple or attribute has ended, and who said it."""
 
     conversation_id: str
     id: str
     user_id: str | None
     speaker: str | None
+    value: str
 
 
 def build_remembered(

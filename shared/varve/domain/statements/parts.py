@@ -1,0 +1,91 @@
+"""The parts of a message: what each of them states holds or ends by itself."""
+
+import re
+from functools import lru_cache
+
+from varve.domain.statements.cues import (
+    MAX_CACHED_TEXTS,
+    Cues,
+    read_cues,
+)
+from varve.domain.statements.particulars import count_shared
+
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+")
+_CLAUSE_ENDS = re.compile(r"(?<=,)\s+|\s+(?=(?:and|but|y|pero)\s)", re.I)
+_JOINT = re.compile(r"(?:and|but|y|pero)\s+", re.IGNORECASE)
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def split_parts(text: str) -> tuple[str, ...]:
+    """Return the sentences of a text, and their clauses that state something themselves.
+
+    "I live in Porto, near the sea, and I work at Acme." has two parts.
+    """
+    parts: list[str] = []
+    for sentence in filter(None, _SENTENCE_ENDS.split(text.strip())):
+        first, *clauses = _CLAUSE_ENDS.split(sentence)
+        parts.append(first)
+        for clause in clauses:
+            if _states_itself(clause, parts[-1]):
+                parts.append(clause)
+            else:
+                parts[-1] += f" {clause}"
+    return tuple(parts)
+
+
+def _states_itself(clause: str, before: str) -> bool:
+    """Return whether a clause tells of the speaker, or of another topic in its own words."""
+    told = read_cues(clause)
+    if told.has("own"):
+        return True
+    topics = read_cues(before).topics
+    return bool(told.topics) and not told.persons and not told.topics & topics
+
+
+def find_parts(text: str, words: str) -> frozenset[int]:
+    """Return the numbers of the parts from which words were drawn, such as a fact.
+
+    Those share most telling words with it. All parts, if none shares any.
+    """
+    drawn = read_cues(words).particulars
+    parts = split_parts(text)
+    shared = [count_shared(read_cues(one).particulars, drawn) for one in parts]
+    most = max(shared, default=0)
+    return frozenset(
+        number for number, count in enumerate(shared) if count == most
+    )
+
+
+def asks_for_parts(
+    question: Cues, text: str, parts: frozenset[int], correction: str
+) -> bool:
+    """Return whether a question asks for the corrected parts of a text rather than for the others.
+
+    `correction` is what was said in their place.
+    """
+    every = split_parts(text)
+    corrected = [one for at, one in enumerate(every) if at in parts]
+    others = [one for at, one in enumerate(every) if at not in parts]
+    asked = _measure_kinship(question, [*corrected, correction])
+    return asked > _measure_kinship(question, others)
+
+
+def _measure_kinship(question: Cues, texts: list[str]) -> int:
+    """Return the most topics and telling words that a text shares with a question."""
+    kinship = 0
+    for text in texts:
+        told = read_cues(text)
+        shared = count_shared(told.particulars, question.particulars)
+        kinship = max(kinship, shared + len(told.topics & question.topics))
+    return kinship
+
+
+def leave_out_parts(text: str, parts: frozenset[int]) -> str:
+    """Return a text without some of its parts."""
+    left = [one for at, one in enumerate(split_parts(text)) if at not in parts]
+    if not left:
+        return ""
+    joint = _JOINT.match(left[0])
+    first = left[0][joint.end() :] if joint else left[0]
+    rest = " ".join([first, *left[1:]])
+    return (rest[:1].upper() + rest[1:]).rstrip(",")

@@ -1,0 +1,166 @@
+"""A correction of one part of a message leaves what its other parts state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from varve import Memory
+
+FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
+NOW = datetime(2026, 3, 20, 9, tzinfo=UTC)
+USER = "u-1"
+CELLO = "I live in Madrid. I play the cello on Fridays."
+ACME = "I live in Madrid and I work at Acme."
+SPANISH = "Vivo en Madrid y toco el violonchelo los viernes."
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory.open(tmp_path / "memory", now=NOW)
+
+
+def say(memory: Memory, text: str) -> None:
+    message = {
+        "id": "m1",
+        "role": "user",
+        "name": "Dana",
+        "content": text,
+        "timestamp": FIRST.isoformat(),
+    }
+    memory.ingest(
+        {"conversationId": "c1", "userId": USER, "messages": [message]}
+    )
+
+
+def set_profile(memory: Memory) -> None:
+    memory.set_profile("location", "Porto", user_id=USER)
+
+
+def update_graph(memory: Memory) -> None:
+    moved = {"source_id": "Dana", "label": "lives_in", "target_id": "Porto"}
+    with memory.graph as graph:
+        graph.update_facts([moved])
+
+
+def correct_fact(memory: Memory) -> None:
+    facts = memory.search(memory_types=["fact"], user_id=USER).results
+    (fact,) = [one for one in facts if "Madrid" in one.content]
+    memory.correct(fact.id, "I live in Porto.")
+
+
+def list_current(memory: Memory, question: str | None = None) -> list[str]:
+    found = memory.search(question, user_id=USER).results
+    return [one.content for one in found if one.current]
+
+
+def tells(lines: list[str], word: str) -> bool:
+    return any(word in line for line in lines)
+
+
+WAYS = pytest.mark.parametrize(
+    "correct", [set_profile, update_graph, correct_fact]
+)
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        (CELLO, "cello", "cello"),
+        (CELLO, "What instrument do I play?", "cello"),
+        (ACME, "Acme", "Acme"),
+        (ACME, "Where do I work?", "Acme"),
+        (SPANISH, "¿Toco el violonchelo?", "violonchelo"),
+    ],
+)
+def test_the_other_part_still_answers(
+    memory: Memory,
+    correct: Callable[[Memory], None],
+    told: str,
+    question: str,
+    answer: str,
+) -> None:
+    say(memory, told)
+    correct(memory)
+    current = list_current(memory, question)
+    assert answer in current[0]
+    assert not tells(current, "Madrid")
+    block = memory.context(question, user_id=USER).text
+    assert answer in block
+    assert "Madrid" not in block
+
+
+@WAYS
+@pytest.mark.parametrize("told", [CELLO, ACME, SPANISH])
+def test_the_corrected_part_answers_no_more(
+    memory: Memory, correct: Callable[[Memory], None], told: str
+) -> None:
+    say(memory, told)
+    correct(memory)
+    question = "¿Dónde vivo?" if told is SPANISH else "Where do I live?"
+    current = list_current(memory, question)
+    assert tells(current, "Porto")
+    assert not tells(current, "Madrid")
+    assert "Madrid" not in memory.context(question, user_id=USER).text
+
+
+@WAYS
+@pytest.mark.parametrize(("told", "left"), [(CELLO, "cello"), (ACME, "Acme")])
+def test_a_browse_and_a_summary_tell_the_other_part(
+    memory: Memory, correct: Callable[[Memory], None], told: str, left: str
+) -> None:
+    say(memory, told)
+    correct(memory)
+    current = list_current(memory)
+    assert tells(current, left)
+    assert not tells(current, "Madrid")
+    memory.summarize()
+    days = memory.search(
+        grain="daily", memory_types=["summary"], user_id=USER
+    ).results
+    summaries = [one.content for one in days]
+    assert tells(summaries, left)
+    assert not tells(summaries, "Madrid")
+
+
+def test_each_part_has_its_own_correction(memory: Memory) -> None:
+    say(memory, ACME)
+    memory.set_profile("location", "Porto", user_id=USER)
+    memory.set_profile("employer", "Bosch", user_id=USER)
+    assert tells(list_current(memory, "Where do I live?"), "Porto")
+    assert tells(list_current(memory, "Where do I work?"), "Bosch")
+    told = list_current(memory)
+    assert not tells(told, "Madrid")
+    assert not tells(told, "Acme")
+
+
+def test_a_correction_of_one_fact_leaves_the_others_attributes(
+    memory: Memory,
+) -> None:
+    say(memory, ACME)
+    correct_fact(memory)
+    held = memory.profile(user_id=USER)["attributes"]
+    values = {one["key"]: one["value"] for one in held}
+    assert values == {"location": "Porto", "employer": "Acme"}
+
+
+def test_a_correction_of_the_message_replaces_all_of_it(
+    memory: Memory,
+) -> None:
+    say(memory, CELLO)
+    turns = memory.search(memory_types=["turn"], user_id=USER).results
+    memory.correct(turns[0].id, "I live in Porto.")
+    assert not tells(list_current(memory, "cello"), "cello")
+
+
+def test_the_time_before_the_correction_has_the_whole_message(
+    memory: Memory,
+) -> None:
+    say(memory, CELLO)
+    set_profile(memory)
+    found = memory.search("cello", user_id=USER, as_of="2026-03-10").results
+    assert f"Dana: {CELLO}" in [one.content for one in found]
