@@ -3,6 +3,7 @@
 from varve.domain.record import MemoryType
 from varve.domain.search.answer import SearchResponse
 from varve.domain.statements.bearing import bears_on
+from varve.domain.statements.cues import asks_past
 
 MAX_BEARING = 6
 """So many of the best results may enter the block whatever their likeness is."""
@@ -11,14 +12,18 @@ MAX_BEARING = 6
 def find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
     """Return the ids of the best statements that bear on the prompt.
 
-    The successor of a statement that bears on it does too.
+    The successor of a statement that bears on it does too; of a prompt about bygone times,
+    both do.
     """
+    is_past = asks_past(prompt)
     found = _find_asked_by_time(response)
     for result in response.results[:MAX_BEARING]:
         is_told = result.memory_type in (MemoryType.FACT, MemoryType.TURN)
         bears = result.answers or bears_on(prompt, result.content)
         if is_told and bears:
             found.add(result.superseded_by or result.id)
+            if is_past:
+                found.add(result.id)
     return frozenset(found & {result.id for result in response.results})
 
 

@@ -13,6 +13,7 @@ from varve.domain.search.supersession import (
     EndedStatement,
     held_until,
 )
+from varve.domain.statements.cues import asks_past
 from varve.domain.text import passages
 from varve.domain.triple import Triple
 from varve.usecases.origins import triple_entry_id
@@ -50,14 +51,15 @@ def result_entry(
 ) -> Entry:
     """Return a record as an entry.
 
-    A summary is dated by its period; a fact that has ended says until when it held,
+    A summary is dated by its period; a fact that has ended says until when it held, and
+    for a prompt about bygone times a superseded turn too;
     a statement that is likely superseded says so, and one said again on a later day says
     when it was last confirmed.
     """
     is_summary = result.memory_type == EntryType.SUMMARY
     date = result.period if is_summary else result.date
     words = _excerpt(result.content, prompt)
-    if result.memory_type == MemoryType.FACT:
+    if _may_tell_end(result, prompt):
         until = held_until(result.messages, result.content, ended)
         if until is not None:
             words += f" (held until {day_of(until, zone)})"
@@ -65,6 +67,16 @@ def result_entry(
     if not result.current:
         return Entry(result.id, date, words + DOUBTFUL_MARK)
     return Entry(result.id, date, words, _find_confirmed(result, zone))
+
+
+def _may_tell_end(result: Result, prompt: str) -> bool:
+    """Return whether an entry may say until when a value in its words held.
+
+    A turn may have other parts, which a question about the present asks for.
+    """
+    if result.memory_type == MemoryType.TURN:
+        return not result.current and asks_past(prompt)
+    return result.memory_type == MemoryType.FACT
 
 
 def _find_confirmed(result: Result, zone: ZoneInfo) -> str:
