@@ -138,6 +138,18 @@ def test_each_part_has_its_own_correction(memory: Memory) -> None:
     assert not tells(told, "Acme")
 
 
+@pytest.mark.parametrize("correct", [set_profile, update_graph])
+def test_a_value_told_twice_ends_in_the_corrected_part(
+    memory: Memory, correct: Callable[[Memory], None]
+) -> None:
+    say(memory, "I was born in Madrid and I live in Madrid.")
+    correct(memory)
+    told = list_current(memory, "Where do I live?")
+    assert tells(told, "Porto")
+    assert not tells(told, "live in Madrid")
+    assert tells(list_current(memory), "born in Madrid")
+
+
 def test_a_correction_of_one_fact_leaves_the_others_attributes(
     memory: Memory,
 ) -> None:

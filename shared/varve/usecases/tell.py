@@ -8,6 +8,8 @@ from varve.domain.conversation import Conversation
 from varve.domain.identity import reference
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record, turn_id
+from varve.domain.statements.cues import read_cues
+from varve.domain.statements.parts import find_parts, measure_kinship
 from varve.domain.statements.telling import (
     CORRECTION,
     EndedMessage,
@@ -18,7 +20,6 @@ from varve.domain.statements.telling import (
     list_corrected,
 )
 from varve.ports.meter import doing
-from varve.ports.records import MemoryReader
 from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
@@ -86,7 +87,7 @@ def correct_messages(
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, list(told))
     for turn in turns:
-        record = _find_stating(reader, session, turn, told[turn.id])
+        record = _find_stating(session, turn, told[turn.id], text)
         ingest(session, [_build_correction(session, record, text)])
     for id_ in told.keys() - {turn.id for turn in turns}:
         conversation = build_correction_of(
@@ -97,24 +98,45 @@ def correct_messages(
 
 
 def _find_stating(
-    reader: MemoryReader, session: Session, turn: Record, ended: EndedMessage
+    session: Session, turn: Record, ended: EndedMessage, text: str
 ) -> Record:
-    """Return the fact of a turn's message that states the ended value, else the turn."""
+    """Return the fact of a turn's message that states the ended value, else the turn.
+
+    Of several it is the one most like the correction's `text`. If these tell different
+    parts of the message, it is the turn.
+    """
+    facts = _list_stating(session, turn, ended)
+    if not facts:
+        return turn
+    likeness = [measure_kinship(read_cues(text), [one.words]) for one in facts]
+    best = [
+        one
+        for one, like in zip(facts, likeness, strict=True)
+        if like == max(likeness)
+    ]
+    parts = {find_parts(turn.words, one.words) for one in best}
+    return best[0] if len(parts) == 1 else turn
+
+
+def _list_stating(
+    session: Session, turn: Record, ended: EndedMessage
+) -> list[Record]:
+    """Return the facts of a turn's message that state the ended value."""
     conversation = turn.conversation_id
     if not conversation or not ended.value:
-        return turn
+        return []
+    reader = session.records.at(session.scope)
     wanted = normalized(ended.value)
-    for one in reader.in_conversations(
-        session.scope, Grain.WORKING, conversation
-    ):
-        is_drawn = (
-            one.memory_type is MemoryType.FACT
-            and one.conversation_id == conversation
-            and one.source_ids[-1:] == turn.source_ids[-1:]
+    return [
+        one
+        for one in reader.in_conversations(
+            session.scope, Grain.WORKING, conversation
         )
-        if is_drawn and wanted in normalized(one.content):
-            return one
-    return turn
+        if one.memory_type is MemoryType.FACT
+        and one.conversation_id == conversation
+        and one.source_ids[-1:] == turn.source_ids[-1:]
+        and wanted in normalized(one.content)
+    ]
 
 
 def _choose_corrected(session: Session, record: Record, text: str) -> Record:

@@ -66,11 +66,11 @@ def asks_for_parts(
     every = split_parts(text)
     corrected = [one for at, one in enumerate(every) if at in parts]
     others = [one for at, one in enumerate(every) if at not in parts]
-    asked = _measure_kinship(question, [*corrected, correction])
-    return asked > _measure_kinship(question, others)
+    asked = measure_kinship(question, [*corrected, correction])
+    return asked > measure_kinship(question, others)
 
 
-def _measure_kinship(question: Cues, texts: list[str]) -> int:
+def measure_kinship(question: Cues, texts: list[str]) -> int:
     """Return the most topics and telling words that a text shares with a question."""
     kinship = 0
     for text in texts:
