@@ -10,6 +10,7 @@ from varve.domain.graph import Neighbourhood, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, TripleOperation
 from varve.usecases.local import catch_up
+from varve.usecases.replaced import end_attributes
 from varve.usecases.tell import correct_messages
 from varve.usecases.triples import (
     describe_entity,
@@ -19,6 +20,7 @@ from varve.usecases.triples import (
     list_neighbourhood,
     send_operations,
     suggest_names,
+    tell_operation,
 )
 from varve.wiring.sessions import Sessions
 
@@ -77,8 +79,10 @@ class Graph:
             with self._sessions.open(self.scope) as session:
                 replaced = find_replaced_messages(session, self._unsaved)
                 send_operations(session, self._unsaved)
-                for text, messages in replaced:
-                    correct_messages(session, messages, text)
+                for operation, messages in replaced:
+                    text = tell_operation(operation)
+                    made = correct_messages(session, messages, text)
+                    end_attributes(session, made, operation)
                 catch_up(session)
         sent = len(self._unsaved)
         self._unsaved.clear()

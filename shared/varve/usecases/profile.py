@@ -18,6 +18,7 @@ from varve.domain.profile import (
 from varve.domain.statements.telling import EndedMessage
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
+from varve.usecases.replaced import end_triples
 from varve.usecases.session import Session
 from varve.usecases.tell import correct_messages
 
@@ -68,7 +69,8 @@ def set_attribute(
     message = WriteProfile(session.scope, user, (entry,))
     send_profile(message, queue=session.queues.write, objects=session.objects)
     replaced = _find_replaced(entry, entries, session.now)
-    correct_messages(session, replaced, _tell(entry))
+    made = correct_messages(session, replaced, _tell(entry))
+    end_triples(session, made)
 
 
 def _find_replaced(
@@ -91,7 +93,12 @@ def _list_messages(entry: ProfileEntry) -> list[EndedMessage]:
     conversation = entry.conversation_id or ""
     return [
         EndedMessage(
-            conversation, id_, user, entry.subject or None, entry.value
+            conversation,
+            id_,
+            user,
+            entry.subject or None,
+            entry.value,
+            entry.key,
         )
         for id_ in entry.message_ids
     ]

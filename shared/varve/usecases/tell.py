@@ -23,6 +23,7 @@ from varve.ports.meter import doing
 from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
+from varve.usecases.replaced import Replacement
 from varve.usecases.session import Session
 
 
@@ -76,8 +77,8 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
 
 def correct_messages(
     session: Session, messages: Iterable[EndedMessage], text: str
-) -> int:
-    """Correct the parts of messages that state the ended values; return how many.
+) -> list[Replacement]:
+    """Correct the parts of messages that state the ended values; return the corrections.
 
     A part is corrected as the fact that was drawn from it; without one, the message is.
     If the words have expired, the correction still says what holds, for the summaries
@@ -86,15 +87,20 @@ def correct_messages(
     told = {turn_id(one.conversation_id, one.id): one for one in messages}
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, list(told))
+    made: list[Replacement] = []
     for turn in turns:
         record = _find_stating(session, turn, told[turn.id], text)
-        ingest(session, [_build_correction(session, record, text)])
+        correction = _build_correction(session, record, text)
+        made.append(Replacement(told[turn.id], correction, has_expired=False))
     for id_ in told.keys() - {turn.id for turn in turns}:
         conversation = build_correction_of(
             id_, text, session.now, told[id_].user_id, told[id_].speaker
         )
-        ingest(session, [conversation.in_scope(session.scope)])
-    return len(told)
+        correction = conversation.in_scope(session.scope)
+        made.append(Replacement(told[id_], correction, has_expired=True))
+    for one in made:
+        ingest(session, [one.correction])
+    return made
 
 
 def _find_stating(

@@ -12,6 +12,7 @@ from varve.domain.experience.link_types import is_experience, is_link
 from varve.domain.graph import Neighbour, Neighbourhood, PathStep
 from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
+from varve.domain.profile import KEY_OF_PREDICATE
 from varve.domain.statements.telling import EndedMessage
 from varve.domain.triple import (
     SINGLE_VALUED,
@@ -92,14 +93,14 @@ def _after_beginnings(
 
 def find_replaced_messages(
     session: Session, operations: Sequence[TripleOperation]
-) -> list[tuple[str, list[EndedMessage]]]:
-    """Return what each operation says, and the messages whose values it ends.
+) -> list[tuple[TripleOperation, list[EndedMessage]]]:
+    """Return the operations with the messages whose values they end.
 
     Operations that end nothing at present are left out.
     """
     view = _open_view(session)
     names = view.names()
-    found: list[tuple[str, list[EndedMessage]]] = []
+    found: list[tuple[TripleOperation, list[EndedMessage]]] = []
     for operation in operations:
         if operation.event_time > session.now:
             continue
@@ -114,11 +115,12 @@ def find_replaced_messages(
                         told.user_id,
                         told.subject,
                         told.object,
+                        KEY_OF_PREDICATE.get(triple.label, ""),
                     )
                     for id_ in told.message_ids
                 ]
         if messages:
-            found.append((_tell(operation), messages))
+            found.append((operation, messages))
     return found
 
 
@@ -137,7 +139,7 @@ def _ends(operation: TripleOperation, triple: Triple) -> bool:
     return operation.predicate in SINGLE_VALUED
 
 
-def _tell(operation: TripleOperation) -> str:
+def tell_operation(operation: TripleOperation) -> str:
     """Return an operation as a statement: "Dana lives in: Porto"."""
     predicate = operation.predicate.replace("_", " ")
     said = f"{operation.subject} {predicate}: {operation.object or '-'}"

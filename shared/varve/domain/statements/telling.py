@@ -26,13 +26,17 @@ _CORRECTABLE = ("fact-", "turn-")
 
 @dataclass(frozen=True, slots=True)
 class EndedMessage:
-    """A message whose `value` of a triple or attribute has ended, and who said it."""
+    """A message whose value of a triple or attribute has ended, and who said it.
+
+    `key` is the attribute of a profile; "" if a triple has none.
+    """
 
     conversation_id: str
     id: str
     user_id: str | None
     speaker: str | None
     value: str
+    key: str
 
 
 def build_remembered(

@@ -1,0 +1,123 @@
+"""A value that the profile or the graph replaces ends in the other one too."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from varve import Memory
+
+FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
+NOW = datetime(2026, 3, 20, 9, tzinfo=UTC)
+USER = "u-1"
+
+
+class Clock:
+    """The time of each call."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: Clock) -> Memory:
+    memory = Memory.open(tmp_path / "memory", now=clock)
+    for text, user in (
+        ("I live in Madrid and I work at Acme.", USER),
+        ("I was born in Madrid.", USER),
+    ):
+        message = {
+            "role": "user",
+            "name": "Dana",
+            "content": text,
+            "timestamp": FIRST.isoformat(),
+        }
+        memory.ingest(
+            {
+                "conversationId": text[2:6].strip(),
+                "userId": user,
+                "messages": [message],
+            }
+        )
+    return memory
+
+
+def move_in_graph(memory: Memory, city: str) -> None:
+    moved = {"source_id": "Dana", "label": "lives_in", "target_id": city}
+    with memory.graph as graph:
+        graph.update_facts([moved])
+
+
+def read_profile(memory: Memory) -> dict[str, str]:
+    held: list[dict[str, Any]] = memory.profile(user_id=USER)["attributes"]
+    return {one["key"]: one["value"] for one in held}
+
+
+def list_held(memory: Memory) -> set[tuple[str, str]]:
+    rows = memory.graph.query_graph(
+        "select label, target_id from facts where invalid_at is null"
+    )
+    return {(row["label"], row["target_id"]) for row in rows}
+
+
+def test_a_profiles_value_ends_the_triple_of_the_one_before(
+    memory: Memory,
+) -> None:
+    memory.set_profile("location", "Porto", user_id=USER)
+    held = list_held(memory)
+    assert ("lives_in", "madrid") not in held
+    assert {("works_at", "acme"), ("born_in", "madrid")} <= held
+
+
+def test_a_value_of_another_user_of_the_name_stays(memory: Memory) -> None:
+    message = {"role": "user", "name": "Eva", "content": "I live in Madrid."}
+    memory.ingest(
+        {"conversationId": "c9", "userId": "u-2", "messages": [message]}
+    )
+    memory.set_profile("location", "Porto", user_id=USER)
+    rows = memory.graph.query_graph(
+        "select source_id from facts where label = 'lives_in' and invalid_at is null"
+    )
+    assert [row["source_id"] for row in rows] == ["eva"]
+
+
+def test_a_graphs_value_takes_the_place_of_the_attribute(
+    memory: Memory,
+) -> None:
+    move_in_graph(memory, "Porto")
+    assert read_profile(memory) == {"location": "Porto", "employer": "Acme"}
+    assert (
+        "Madrid" not in memory.context("Where do I live?", user_id=USER).text
+    )
+
+
+def test_an_end_in_the_graph_ends_the_attribute(memory: Memory) -> None:
+    ended = {"source_id": "Dana", "label": "lives_in", "target_id": "Madrid"}
+    with memory.graph as graph:
+        graph.delete_facts([ended])
+    assert read_profile(memory) == {"employer": "Acme"}
+
+
+def test_profile_and_graph_change_in_turn(
+    memory: Memory, clock: Clock
+) -> None:
+    move_in_graph(memory, "Porto")
+    clock.now = datetime(2026, 4, 1, 9, tzinfo=UTC)
+    memory.set_profile("location", "Rome", user_id=USER)
+    assert read_profile(memory)["location"] == "Rome"
+    assert not {one for one in list_held(memory) if one[0] == "lives_in"}
+    found = memory.search("Where do I live?", user_id=USER).results
+    current = [one.content for one in found if one.current]
+    assert any("Rome" in one for one in current)
+    assert not any("Porto" in one for one in current)
