@@ -75,3 +75,101 @@ def test_what_is_wrong_with_the_weather_is_no_failure() -> None:
         assert read_cues([("user", asked)]).outcome is Outcome.UNKNOWN
     told = read_cues([("user", "No, that is wrong.")])
     assert told.outcome is Outcome.FAILURE
+
+
+def changes_of(*texts: str) -> list[str]:
+    said = datetime(2026, 3, 4, 10, tzinfo=UTC)
+    spoken = tuple(
+        Utterance(f"m{i}", "user", "Dana", text, said, "u-1")
+        for i, text in enumerate(texts)
+    )
+    batch = Batch(SCOPE, "c-1", spoken, (), ZoneInfo("UTC"), said)
+    return [
+        f"{one.op} {one.predicate} {one.object}".strip()
+        for one in RuleExtractor().extract(batch).operations
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        ("Rome didn't work out, I'm back in Berlin.", "Berlin"),
+        ("Rome didn't work out, so we're back home in Berlin.", "Berlin"),
+        ("I'm finally back in Berlin after two years!", "Berlin"),
+        ("I've moved back to Berlin", "Berlin"),
+        ("I've come back to Berlin.", "Berlin"),
+        ("I came back to Graz to stay.", "Graz"),
+        ("He vuelto a Madrid.", "Madrid"),
+        ("Volví a Madrid", "Madrid"),
+        ("Ya hemos vuelto a Sevilla otra vez.", "Sevilla"),
+        ("He vuelto a Gandía para quedarme.", "Gandía"),
+        ("Estoy de vuelta en Madrid.", "Madrid"),
+        ("Roma no salió bien, he vuelto a Madrid.", "Madrid"),
+        ("Roma no salió bien, así que volví a Madrid.", "Madrid"),
+        ("Me mudé de nuevo a Madrid.", "Madrid"),
+    ],
+)
+def test_who_moves_back_lives_there(text: str, home: str) -> None:
+    assert changes_of(text) == [f"UPDATE lives_in {home}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I moved to Rome, but I'm back.", ["DELETE lives_in Rome"]),
+        (
+            "I moved to Rome but I came back after two weeks.",
+            ["DELETE lives_in Rome"],
+        ),
+        (
+            "Well, I moved to Rome but I'm back in Berlin now.",
+            ["DELETE lives_in Rome", "UPDATE lives_in Berlin"],
+        ),
+        (
+            "Me mudé a Roma pero volví a las dos semanas.",
+            ["DELETE lives_in Roma"],
+        ),
+        ("Me mudé a Roma, pero he vuelto.", ["DELETE lives_in Roma"]),
+        ("Me mudé a Roma y volví al mes.", ["DELETE lives_in Roma"]),
+        (
+            "Me mudé a Roma y volví a los seis meses a Madrid.",
+            ["DELETE lives_in Roma", "UPDATE lives_in Madrid"],
+        ),
+        ("Me mudé a Roma y volví a fumar.", ["UPDATE lives_in Roma"]),
+        (
+            "I moved to Rome but I'm back in the office on Monday.",
+            ["UPDATE lives_in Rome"],
+        ),
+    ],
+)
+def test_a_move_and_the_return_from_it_are_read_together(
+    text: str, expected: list[str]
+) -> None:
+    assert changes_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm back in the office.",
+        "I'm back in IT.",
+        "I'm back in Q3.",
+        "I'm back in March.",
+        "I'm back from holidays.",
+        "I'm back in Berlin for the weekend.",
+        "I'm back in Berlin next week.",
+        "I've gone back to Acme.",
+        "I went back to Paris last summer.",
+        "My sister is back in Berlin.",
+        "He vuelto a fumar.",
+        "Volví a casa.",
+        "He vuelto a Netflix.",
+        "He vuelto de vacaciones.",
+        "He vuelto a Madrid para la boda.",
+        "Volví a París el verano pasado.",
+        "Estoy de vuelta en la oficina.",
+        "Ana ha vuelto a Madrid.",
+    ],
+)
+def test_who_is_back_at_work_or_on_a_visit_states_no_home(text: str) -> None:
+    assert changes_of(text) == []

@@ -83,6 +83,10 @@ RULES = LanguageRules(
         r"|remember|call)\b)"
         r"|\s+(?:and|but|so|plus|because|though|although) (?=(?:I|I'm|I've|my|we)\b)", re.IGNORECASE,
     ),
+    together=re.compile(
+        rf"\b(?:moved|relocated|went to live) (?:to|in) .{{1,60}}?,? {english_changes.BACK}\b",
+        re.IGNORECASE,
+    ),
     asking=re.compile(
         r"[,:]? (?:[-–—] )?(?:and |but |so )?(?=(?:can|could|would|will|do|did|are|is|should|may) (?:you|i"
         r"|we|it|there|this|that)\b"

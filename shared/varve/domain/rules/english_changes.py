@@ -18,10 +18,18 @@ _ENDED = "(?:broke up|split up|broken up|separated)"
 _FIXED = "(?:fixed|repaired|mended|sorted out|replaced)"
 _CANCELLED = "(?:cancell?ed|called off)"
 _STAY = rf"(?: (?:for [\w ]{{1,20}}|{DATES.pattern}))?"
-_BACK = (
+BACK = (
     "(?:but|and) (?:(?:I|we|then|later|now|have|soon|'ve|'m|'re|am|are|already|) ?){0,3}"
     "(?:came|moved|went|come|gone|returned|)(?: straight|) ?back"
 )
+_TO_STAY = "(?: for good| to stay| permanently)"
+_VISIT = r"(?! (?:for (?!good)|on |to (?!live|stay)))"
+_HOME = (
+    rf"(?:{_TO_STAY}|(?=$|[,;.!)]| (?:now|again|at last|because|since|so|these days|after all"
+    r"|after [\w-]+ (?:[\w-]+ (?:abroad|away|there)|days?|weeks?|months?|years?)"
+    r"|and (?:i|my|we|it|so|the|live|work|have|am|looking))\b))"
+)
+"""Ends the words of a return that is no visit."""
 _GOT = "(?:'s| is| has| was| got| has been| have been|'s been| had)"
 _NO_JOB = (ends("works_at"), ends("works_as"))
 
@@ -68,18 +76,24 @@ ROWS = (
     Row(rf"I{_HAVE} {EVER}(?:dropped out of|graduated from) (?:the )?{{company}}",
         "{who} no longer studies at {company}", ends("studies_at", "{company}"), 0.7, 0.85, Lean.PAST),
     # Where
-    Row(rf"{WE}{_HAVE} {EVER}(?:moved|relocated|went to live) (?:to|in) {{place}}{_STAY},? {_BACK}"
-        r"(?: home|) (?:to|in) {place2}",
+    Row(rf"{WE}{_HAVE} {EVER}(?:moved|relocated|went to live) (?:to|in) {{place}}{_STAY},? {BACK}"
+        rf"(?: home|) (?:to|in) {{place2}}{_VISIT}",
         "{who} came back from {place} to {place2} and lives there",
         (ends("lives_in", "{place}"), sets("lives_in", "{place2}")), 0.8, 0.85),
-    Row(rf"{WE}{_HAVE} {EVER}(?:moved|relocated|went to live) (?:to|in) {{place}}{_STAY},? {_BACK}"
+    Row(rf"{WE}{_HAVE} {EVER}(?:moved|relocated|went to live) (?:to|in) {{place}}{_STAY},? {BACK}"
         r"(?: home| again| already)?{end}",
         "{who} came back from {place}", ends("lives_in", "{place}"), 0.7, 0.8),
     Row(rf"I{_HAVE} {EVER}left {{place2}} and (?:moved|relocated) to {{place}}",
         "{who} moved from {place2} to {place} and lives there",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.85, Lean.PAST),
-    Row(r"(?:I'm|I am|we're|we are) back (?:living )?in {place} (?:for good|to stay|permanently)",
-        "{who} lives in {place} again", sets("lives_in", "{place}"), 0.8, 0.85),
+    Row(rf"(?:{I_AM}|we're|we are) {EVER}back (?:home )?(?:living )?in (?!\S*\d){{place}}{_HOME}",
+        "{who} moved back to {place} and lives there", sets("lives_in", "{place}"), 0.8, 0.8),
+    Row(rf"{WE}(?:'ve| have) {EVER}(?:(?:come|gone|got|gotten) back|returned)(?: home)? to {{city}}{_HOME}",
+        "{who} moved back to {city} and lives there", sets("lives_in", "{city}"), 0.8, 0.8, Lean.PAST),
+    Row(rf"{WE}{_HAVE} {EVER}(?:(?:came|come|went|gone) back|returned) to (?:live in {{place}}"
+        rf"|{{place2}}{_TO_STAY})",
+        "{who} moved back to {place}{place2} and lives there",
+        sets("lives_in", "{place}{place2}"), 0.8, 0.85, Lean.PAST),
     Row(r"(?:I've|I have|we've|we have) (?:been (?:living |based )?in|lived in) {place} since",
         "{who} lives in {place}", sets("lives_in", "{place}"), 0.8, 0.85),
     # Diet, pets

@@ -13,6 +13,7 @@ from varve.domain.rules.values import (
     PHONE,
     ZONE,
     is_employer,
+    is_known_place,
     is_no_language,
     is_person,
     is_place,
@@ -107,6 +108,7 @@ SLOTS = {
         rf"|board))",
         is_place,
     ),
+    "city": Slot(NAME, is_known_place),
     "company": Slot(
         rf"(?:the )?{NAME}(?! \d)",
         is_employer,

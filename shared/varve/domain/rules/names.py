@@ -18,7 +18,7 @@ NOT_PLACES = _set(
     "|svelte|node|postgres|postgresql|mysql|sqlite|mongodb|redis|kafka|vim|neovim|emacs|vscode|vs"
     "|excel|sheets|word|dropbox|spotify|netflix|plan|phase|step|part|section|chapter|version|option"
     "|tab|page|row|column|level|room|table|group|building|pro|premium|enterprise|team|monday|cloud"
-    "|claude|chatgpt|gpt|openai|sql|api|html|css|markdown|pdf|csv|ci"
+    "|claude|chatgpt|gpt|openai|sql|api|html|css|markdown|pdf|csv|ci|it|qa|icu"
 )
 NOT_EMPLOYERS = _set(
     "home|night|nights|day|days|weekends|christmas|easter|height|sea|school|university|college|hospital"
@@ -38,6 +38,11 @@ PLACES = _set(
     "|france|italia|italy|alemania|germany|suiza|switzerland|austria|bélgica|belgium|holanda|irlanda|ireland"
     "|inglaterra|england|escocia|scotland|reino unido|uk|eeuu|estados unidos|usa|us|canadá|canada|argentina"
     "|chile|perú|peru|colombia|ecuador|uruguay|paraguay|bolivia|venezuela|cuba|brasil|brazil|japón|japan"
+    "|lugo|león|burgos|palencia|zamora|ávila|segovia|soria|logroño|pamplona|vitoria|san sebastián|a coruña"
+    "|la coruña|ourense|pontevedra|santiago de compostela|huesca|teruel|lleida|girona|tarragona|castellón"
+    "|cuenca|toledo|ciudad real|albacete|badajoz|cáceres|mérida|huelva|jaén|almería|palma de mallorca|ibiza"
+    "|tenerife|elche|florencia|florence|venecia|venice|lyon|marsella|cracovia|gante|ghent|amberes|antwerp"
+    "|utrecht|leeds|manchester|liverpool|bristol|glasgow|cardiff"
     "|china|india|australia|europa|europe|galicia|asturias|cataluña|andalucía|el centro|polonia|suecia"
 )
 

@@ -17,7 +17,7 @@ from varve.domain.rules.filling import (
 )
 from varve.domain.rules.persons import possessive
 from varve.domain.rules.rule import Change, LanguageRules, Rule, Values, values
-from varve.domain.rules.sentences import QUOTED, Sentence
+from varve.domain.rules.sentences import QUOTED, Sentence, cut
 from varve.domain.triple import Op
 
 ASKED_IMPORTANCE = 0.9
@@ -137,7 +137,7 @@ class Reader:
         A time alone ("Last Friday, …") and a person alone ("Ana and I …") belong to the next one.
         """
         before = ""
-        for clause in self.language.clause.split(text):
+        for clause in cut(text, self.language.clause, self.language.together):
             opened = self.language.opening.sub("", clause, count=1)
             if self.language.dates.scan.fullmatch(opened):
                 before = f"{clause}, "

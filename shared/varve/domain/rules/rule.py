@@ -62,6 +62,7 @@ class LanguageRules:
     hint: re.Pattern[str]
     opening: re.Pattern[str]
     clause: re.Pattern[str]
+    together: re.Pattern[str]
     asking: re.Pattern[str]
     doubt: re.Pattern[str]
     fiction: re.Pattern[str]

@@ -105,3 +105,17 @@ def _pieces(line: str) -> Iterator[str]:
         yield line[start:end]
         start = found.end()
     yield line[start:]
+
+
+def cut(
+    text: str, between: re.Pattern[str], together: re.Pattern[str]
+) -> Iterator[str]:
+    """Yield the parts of a sentence; what lies within a match of `together` is not cut."""
+    start = 0
+    kept = together.search(text)
+    for found in between.finditer(text):
+        if kept and kept.start() < found.start() < kept.end():
+            continue
+        yield text[start : found.start()]
+        start = found.end()
+    yield text[start:]

@@ -70,7 +70,7 @@ RULES = LanguageRules(
         rf"\b(?:{_OWN}|nuestr[oa]|antes vivía|(?:en )?perdí|comencé|comienzo|entré|renuncié|adopt\w+|estudio"
         rf"|vuelo|volamos|viajo"
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
-        r"|rompí|rompimos|dimití|volví|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
+        r"|rompí|rompimos|dimití|volv\w+|regres\w+|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
         r"|recuerda|olvida|olvides|olvidar|olvídate|borra|elimina|cuenta|anota|apunta|conste|quería decir"
         r"|quise decir|no es|resido|es"
         rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,
@@ -83,6 +83,7 @@ RULES = LanguageRules(
         rf"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?(?={_OWN}\b)"
         rf"|\s+(?:y|pero|así que|porque|aunque) (?={_OWN}\b)", re.IGNORECASE,
     ),
+    together=re.compile(spanish_changes.RETURNED, re.IGNORECASE),
     asking=re.compile(
         r"[,:]? (?=(?:puedes|podrías|puede|me puedes|sabes|qué|cómo|cuál|cuándo|dónde|quién"
         r"|hay)\b)", re.IGNORECASE

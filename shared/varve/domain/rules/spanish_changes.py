@@ -7,6 +7,25 @@ from varve.domain.rules.spanish_words import DATES
 _WHEN = r"(?:{end}|,? {date}(?=$|[,;.]| y | pero ))"
 _MOVED = "(?:ya |recién )?(?:me he mudado|me mudé|nos hemos mudado|nos mudamos|me fui a vivir)"
 _BACK = "(?:he vuelto|hemos vuelto|volví|volvimos|regresé|regresamos|he regresado|hemos regresado)"
+_THEN = "(?:pero|y) (?:al final |ya |luego |después |)(?:me |nos |)"
+RETURNED = rf"{_MOVED} (?:a|en) .{{1,60}}?,? {_THEN}{_BACK}\b(?! a \w+r\b)"
+"""A move and the return from it, which are read together."""
+_LATER = (
+    rf"(?: (?:a casa|{DATES.pattern}|enseguida|pronto|a l[oa]s [\w-]+ (?:días|semanas|meses|años)"
+    r"|a la semana|al (?:día|mes|año)(?: siguiente)?|al (?:poco(?: tiempo)?|final|cabo de \w+ \w+)"
+    r"|tras \w+ \w+))?"
+)
+_ALREADY = "(?:(?:ya|por fin|al final|me|nos) )*"
+_TIMES = r"\w+ (?:días|semanas|meses|años)"
+_HOME = (
+    r"(?= para quedar(?:me|nos)\b|$|[,;.!)]| (?:otra vez|de nuevo|ya|ahora|porque|aunque|así que|desde"
+    rf"|después de {_TIMES}|tras {_TIMES}|y (?:ya|vivo|trabajo|no|me))\b)"
+)
+"""Ends the words of a return that is no visit."""
+_FAILED = (
+    "(?:(?:salió|fue|ha salido|ha ido) (?:bien|como (?:esperaba|esperábamos))|funcionó|resultó|cuajó"
+    "|ha funcionado|(?:me|nos) (?:gustó|convenció))"
+)
 _LEFT = "(?:dejé|he dejado|renuncié a|he renunciado a|me fui de|me he ido de)"
 _NO_JOB = (ends("works_at"), ends("works_as"))
 _MENDED = "(?:arreglad|reparad|solucionad)[oa]"
@@ -42,15 +61,24 @@ ROWS = (
     Row("llevo trabajando (?:en|para) {company} desde",
         "{who} trabaja en {company}", sets("works_at", "{company}"), 0.8, 0.85),
     # Where
-    Row(rf"{_MOVED} (?:a|en) {{place}}(?: {DATES.pattern})?,? (?:pero|y) (?:ya |luego |después |)"
-        rf"(?:me |nos |){_BACK}(?: a vivir)? (?:a|en) {{place2}}",
+    Row(rf"{_MOVED} (?:a|en) {{place}}(?: {DATES.pattern})?,? {_THEN}"
+        rf"{_BACK}{_LATER}(?: a vivir)? (?:a|en) {{place2}}(?! (?:de|por|para|en) )",
         "{who} volvió de {place} a {place2} y vive allí",
         (ends("lives_in", "{place}"), sets("lives_in", "{place2}")), 0.8, 0.85),
-    Row(rf"{_MOVED} (?:a|en) {{place}}(?: {DATES.pattern})?,? (?:pero|y) (?:ya |luego |después |)"
-        rf"(?:me |nos |){_BACK}(?: a casa)?{{end}}",
+    Row(rf"{_MOVED} (?:a|en) {{place}}(?: {DATES.pattern})?,? {_THEN}"
+        rf"{_BACK}{_LATER}{{end}}",
         "{who} volvió de {place}", ends("lives_in", "{place}"), 0.7, 0.8),
     Row(rf"{_BACK} a vivir (?:a|en) {{place}}",
-        "{who} vive de nuevo en {place}", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
+        "{who} volvió a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:[\w ]{{2,30}} no {_FAILED}(?:,|,? (?:así que|y|por eso)) )?{_ALREADY}{_BACK}(?: a casa,)? a"
+        rf" {{city}}{_HOME}",
+        "{who} volvió a {city} y vive allí", sets("lives_in", "{city}"), 0.8, 0.8, Lean.PAST),
+    Row(rf"{_ALREADY}{_BACK} a {{place}} (?:a vivir|para quedar(?:me|nos))",
+        "{who} volvió a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
+    Row(rf"{_ALREADY}(?:estoy|estamos) (?:ya |por fin |)de (?:vuelta|regreso) en (?!\S*\d){{place}}{_HOME}",
+        "{who} volvió a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.8),
+    Row(rf"{_MOVED} (?:de vuelta|otra vez|de nuevo) a {{place}}",
+        "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row("llev(?:o|amos) viviendo en {place} desde",
         "{who} vive en {place}", sets("lives_in", "{place}"), 0.8, 0.85),
     # Diet

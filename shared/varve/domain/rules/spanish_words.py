@@ -15,6 +15,7 @@ from varve.domain.rules.values import (
     PHONE,
     ZONE,
     is_employer,
+    is_known_place,
     is_no_language,
     is_person,
     is_place,
@@ -112,6 +113,7 @@ SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
     "place": Slot(rf"(?:(?:la|el|los|las) (?=[{UPPER}]))?{NAME}", is_place),
+    "city": Slot(rf"(?:la (?=[{UPPER}]))?{NAME}", is_known_place),
     "company": Slot(
         rf"{NAME}(?! \d)",
         is_employer,

@@ -60,6 +60,11 @@ def is_place(value: str) -> bool:
     return first not in _NO_PLACES
 
 
+def is_known_place(value: str) -> bool:
+    """Return whether a name is a known place's, where the words fit an employer's as well."""
+    return value.casefold() in names.PLACES
+
+
 def is_employer(value: str) -> bool:
     """Return whether a capitalised name after "work at" can be an employer."""
     return value.casefold() not in _NO_EMPLOYERS
