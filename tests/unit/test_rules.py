@@ -608,6 +608,37 @@ def test_names_are_one_where_the_speaker_says_so_and_the_words_do_not_contradict
     assert changes(extract(said)) == expected
 
 
+@pytest.mark.parametrize("speaker", ["Robert", "Bob", "u-42", "Dana"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm Robert, everybody calls me Bob.",
+        "Hi, I'm Robert, but everybody calls me Bob.",
+        "My name is Robert but everybody calls me Bob.",
+        "Robert, everybody calls me Bob.",
+        "Soy Robert, pero todos me llaman Bob.",
+        "Me llamo Robert, todos me llaman Bob.",
+    ],
+)
+def test_a_nickname_is_known_whatever_name_its_speaker_has(
+    said: str, speaker: str
+) -> None:
+    spoken = replace(batch(said).utterances[0], speaker=speaker)
+    found = RuleExtractor().extract(replace(batch(said), utterances=(spoken,)))
+    assert changes(found)[0] == "ADD Robert also_known_as Bob"
+    assert {one.subject for one in found.operations} <= {"Robert", speaker}
+    assert not any("I'm" in content for content in contents(found))
+
+
+def test_a_name_is_no_other_name_of_itself() -> None:
+    said = "I'm Dana, everybody calls me Dee."
+    assert changes(extract(said)) == [
+        "ADD Dana also_known_as Dee",
+        "ADD Dana goes_by Dee",
+    ]
+    assert changes(extract("I'm Spanish, everybody calls me Paco.")) == []
+
+
 def test_a_role_or_a_foreign_label_becomes_nobodys_other_name() -> None:
     said = "My name is Dana Costa."
     for label, user_id, linked in [

@@ -20,10 +20,11 @@ from operator import itemgetter
 from varve.domain.calendar import start_of_day
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.language.languages import installed_languages
-from varve.domain.names import ALSO_KNOWN_AS, normalized
+from varve.domain.names import ALSO_KNOWN_AS, LITERAL, normalized
 from varve.domain.rules.corrections import read_correction
 from varve.domain.rules.reader import Reader, StatedClause
 from varve.domain.rules.references import read_reference
+from varve.domain.rules.rule import Change
 from varve.domain.rules.sentences import Sentence, sentences
 from varve.domain.statements.telling import CORRECTION, REMEMBERED
 from varve.domain.triple import TripleOperation
@@ -161,8 +162,9 @@ def _operations(
 ) -> Iterator[TripleOperation]:
     times = _effective_times(statement, utterance, batch)
     for change, event_time in product(statement.changes, times):
-        is_alias = change.predicate == ALSO_KNOWN_AS
-        if is_alias and not _is_same(change.subject, change.object, utterance):
+        if change.predicate in LITERAL and not _is_name(
+            change, statement, utterance
+        ):
             continue
         yield TripleOperation(
             op=change.op,
@@ -177,6 +179,21 @@ def _operations(
             confidence=statement.confidence,
             replaces=change.replaces or None,
         )
+
+
+def _is_name(
+    change: Change, statement: StatedClause, utterance: Utterance
+) -> bool:
+    """Return whether the change names its subject otherwise than the subject itself does.
+
+    An alias must be the words' own, or fit the speaker's label.
+    """
+    if normalized(change.subject) == normalized(change.object):
+        return False
+    is_said = change.object in statement.values.values()
+    if change.predicate != ALSO_KNOWN_AS or is_said:
+        return True
+    return _is_same(change.subject, change.object, utterance)
 
 
 def _is_same(full: str, other: str, utterance: Utterance) -> bool:

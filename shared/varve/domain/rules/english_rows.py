@@ -11,8 +11,13 @@ _CALLS = "(?:everybody|everyone|people|most people|my friends|all my friends|my 
 _NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
 _CALLED = (known_as("{who}", "{name}"), sets("goes_by", "{name}"))
 
+# With numbers: `{name}` may not be the name of the speaker, `{name2}` may.
+_OWN_NICKNAME = (
+    known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
+)  # fmt: skip
+
 _SIGNED = (
-    r"(?!(?:hey|hi|hello|well|yes|yeah|no|actually|sure|oh|anyway|also|honestly|thanks|sorry|please|now|here)\b)"
+    r"(?!(?:i|my|this|it|we|he|she|they|that|hey|hi|hello|well|yes|yeah|no|actually|sure|oh|anyway|also|honestly|thanks|sorry|please|now|here)\b)"
     r"(?P<own>(?-i:[A-Z][\w'-]+(?: [A-Z][\w'-]+)?))"
 )
 
@@ -22,6 +27,9 @@ ROWS = (
         rf"{_CALLS} me {{name}}(?=$|[,;.])",
         "{whose} name is {full_name}, and {who} goes by {name}",
         (known_as("{full_name}", "{name}"), *_NAMED, sets("goes_by", "{name}")), 0.8, 0.95),
+    Row(rf"(?:my (?:full |real |legal )?name is|{I_AM}|this is) {{full_name2}},? (?:but |and |though )?"
+        rf"{_CALLS} me {{name2}}(?=$|[,;.])",
+        "{full_name2} goes by {name2}", _OWN_NICKNAME, 0.7, 0.95),
     Row("my (?:full |real |legal )?name is {full_name}(?=$|[,;.]| and | but )",
         "{whose} name is {full_name}", _NAMED, 0.8, 0.95),
     Row(rf"(?:this is|{I_AM} called) {{full_name}}(?=$|,| here| from | speaking)",

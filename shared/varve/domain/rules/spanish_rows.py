@@ -10,12 +10,19 @@ _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 _ALL = "(?:todos|todo el mundo|mis amigos|en casa|la gente)"
 _SAY = "llaman?"
 _NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
+# With numbers: `{name}` may not be the name of the speaker, `{name2}` may.
+_OWN_NICKNAME = (
+    known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
+)  # fmt: skip
 
 ROWS = (
     Row(rf"(?:me llamo|mi nombre (?:completo )?es|soy) {{full_name}},? (?:pero |y |aunque )?{_ALL} me {_SAY}"
         r" {name}(?=$|[,;.])",
         "{who} se llama {full_name} y le llaman {name}",
         (known_as("{full_name}", "{name}"), *_NAMED, sets("goes_by", "{name}")), 0.8, 0.95),
+    Row(rf"(?:me llamo|mi nombre (?:completo )?es|soy) {{full_name2}},? (?:pero |y |aunque )?{_ALL} me {_SAY}"
+        r" {name2}(?=$|[,;.])",
+        "A {full_name2} le llaman {name2}", _OWN_NICKNAME, 0.7, 0.95),
     Row("(?:me llamo|mi nombre (?:completo )?es) {full_name}(?=$|[,;.]| y | pero )",
         "{who} se llama {full_name}", _NAMED, 0.8, 0.95),
     Row(rf"(?:puedes llamarme|llámame|{_ALL} me {_SAY}) {{name}}(?=$|[,.;])",
