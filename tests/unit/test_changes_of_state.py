@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.changes import PARTS, read_part, score
 from varve.domain.experience.outcomes import Outcome, read_cues
-from varve.domain.extraction import Batch, Utterance
+from varve.domain.extraction import Batch, Extraction, Utterance
 from varve.domain.identity import Scope
 from varve.domain.rules import RuleExtractor
 from varve.domain.triple import fold
@@ -77,17 +77,25 @@ def test_what_is_wrong_with_the_weather_is_no_failure() -> None:
     assert told.outcome is Outcome.FAILURE
 
 
-def changes_of(*texts: str) -> list[str]:
+def extract(*texts: str) -> Extraction:
     said = datetime(2026, 3, 4, 10, tzinfo=UTC)
     spoken = tuple(
         Utterance(f"m{i}", "user", "Dana", text, said, "u-1")
         for i, text in enumerate(texts)
     )
     batch = Batch(SCOPE, "c-1", spoken, (), ZoneInfo("UTC"), said)
+    return RuleExtractor().extract(batch)
+
+
+def changes_of(*texts: str) -> list[str]:
     return [
         f"{one.op} {one.predicate} {one.object}".strip()
-        for one in RuleExtractor().extract(batch).operations
+        for one in extract(*texts).operations
     ]
+
+
+def facts_of(*texts: str) -> list[str]:
+    return [one.content for one in extract(*texts).facts]
 
 
 @pytest.mark.parametrize(
@@ -172,4 +180,72 @@ def test_a_move_and_the_return_from_it_are_read_together(
     ],
 )
 def test_who_is_back_at_work_or_on_a_visit_states_no_home(text: str) -> None:
+    assert changes_of(text) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "fact", "expected"),
+    [
+        (["My dog Rex died."], "Dana's dog Rex died.", True),
+        (
+            ["We have a dog called Rex.", "Rex passed away last night."],
+            "Dana's dog Rex died (2026-03-03).",
+            True,
+        ),
+        (
+            ["Nuestra perra Rex murió anoche."],
+            "La perra de Dana, Rex, murió (2026-03-03).",
+            True,
+        ),
+        (
+            ["Tenemos un perro que se llama Rex.", "Rex se nos ha muerto."],
+            "El perro de Dana, Rex, murió.",
+            True,
+        ),
+        (["Rex passed away last night."], "", False),
+        (["We have a dog called Rex.", "Joe passed away."], "", False),
+        (["My son is called Rex.", "Rex passed away."], "", False),
+        (["Mi hermano Rex murió anoche."], "", False),
+        (["We have a dog called Rex.", "Did Rex die?"], "", False),
+    ],
+)
+def test_a_pet_that_died_is_no_longer_kept(
+    texts: list[str], fact: str, expected: bool
+) -> None:
+    ended = "DELETE has_pet Rex" in changes_of(*texts)
+    assert ended is expected
+    assert not fact or fact in facts_of(*texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        (
+            "My doctor took me off metformin.",
+            "Dana no longer takes metformin.",
+        ),
+        (
+            "My cardiologist has taken me off the beta blockers last week.",
+            "Dana no longer takes beta blockers (week of 2026-02-23).",
+        ),
+        ("I've stopped taking ibuprofen.", "Dana no longer takes ibuprofen."),
+        (
+            "I don't take ibuprofen any more.",
+            "Dana no longer takes ibuprofen.",
+        ),
+        (
+            "El médico me ha quitado la metformina.",
+            "Dana ya no toma la metformina.",
+        ),
+        ("He dejado de tomar ibuprofeno.", "Dana ya no toma ibuprofeno."),
+        ("My doctor took me off the waiting list.", ""),
+        ("My boss took me off the project.", ""),
+        ("I stopped taking your advice.", ""),
+        ("El médico me quitó los puntos.", ""),
+    ],
+)
+def test_a_medicine_that_ended_is_said_to_have_ended(
+    text: str, fact: str
+) -> None:
+    assert facts_of(text) == ([fact] if fact else [])
     assert changes_of(text) == []

@@ -172,7 +172,7 @@ SILENT = [
     "I'm a bit tired.",
     "I'm a fan.", "I'm a former teacher.", "I'm a doctor's daughter.", "I'm sorry.", "I'm Spanish.",
     "I left the meeting early.", "I left Berlin on Friday.", "I work at night.", "I work from home.",
-    "My boss is French.", "My sister and Ana are late.", "My dog Rex died.", "Forget it.", "Never mind.",
+    "My boss is French.", "My sister and Ana are late.", "My cousin Rex died.", "Forget it.", "Never mind.",
     "I forgot my keys.", "Please forget that I like olives and everything else about me.",
     "Remember to call Ana.",
     "Remember when we met?", "Do you remember that I live in Lisbon?", "Translate this: I live in Paris.",

@@ -141,10 +141,13 @@ RULES = LanguageRules(
     ),
     beside=re.compile(r"(?:my [\w-]+|(?-i:[A-Z][\w'-]+))", re.IGNORECASE),
     it=re.compile(r"it(?P<rest>(?:'s| is| has| got| was| works)\b.*)$", re.IGNORECASE),
+    gone=re.compile(
+        rf"(?P<name>[\w'-]+)(?P<rest> {english_changes.DIED}\b.*)$", re.IGNORECASE
+    ),
     since=re.compile(r"\bsince (?P<time>[\w ]{3,30}?)(?=$|[.,;:!]| and | but )", re.IGNORECASE),
     unreal=re.compile(
-        r"\b(?:for example|for instance|e\.g|died|passed away|dead|funeral|late|put down|lost|imaginary"
-        r"|ex)\b|"
+        r"\b(?:for example|for instance|e\.g|died|passed away|dead|funeral|late|put down|put to sleep|lost"
+        r"|imaginary|ex)\b|"
         r"\bnot my\b", re.IGNORECASE,
     ),
     forgettable=_list_forgettable(),

@@ -30,6 +30,15 @@ _HOME = (
     r"|and (?:i|my|we|it|so|the|live|work|have|am|looking))\b))"
 )
 """Ends the words of a return that is no visit."""
+DIED = (
+    "(?:has |)(?:just |sadly |)(?:passed away|died|been put (?:down|to sleep)|(?:was|had to be) put (?:down"
+    "|to sleep))"
+)
+"""Said of a pet."""
+_DOCTOR = r"(?:doctor|doctors|gp|consultant|specialist|hospital|psychiatrist|nurse|\w+ologist)"
+_NO_DRUG = (
+    r"(?!.*\b(?:list|case|books?|register|hook|rota|schedule|trial|call)\b)"
+)
 _GOT = "(?:'s| is| has| was| got| has been| have been|'s been| had)"
 _NO_JOB = (ends("works_at"), ends("works_as"))
 
@@ -103,6 +112,14 @@ ROWS = (
     Row(rf"{WE} (?:(?:don't|do not) have (?:a|the|our|my) {{pet}}{_ANY_MORE}|no longer have (?:a|the|our"
         r"|my) {pet2})",
         "{who} no longer has a {pet}{pet2}", ends("has_pet"), 0.7, 0.8),
+    Row(rf"(?:my|our) (?:\w+ )?{{pet}},? {{name}},? {DIED}\b",
+        "{whose} {pet} {name} died", ends("has_pet", "{name}"), 0.7, 0.85, Lean.PAST),
+    # Medicine
+    Row(rf"(?:my|the|our) {_DOCTOR}(?: has| have|)(?: just| finally|) (?:took|taken) me off"
+        rf" (?:the |my )?{_NO_DRUG}{{item}}{_WHEN}",
+        "{who} no longer takes {item}", (), 0.7, 0.85, Lean.PAST),
+    Row(rf"I{_HAVE} {EVER}(?:stopped|given up|gave up) taking (?:the |my )?{{item}}{_WHEN}",
+        "{who} no longer takes {item}", (), 0.7, 0.8, Lean.PAST),
     # Family
     Row(rf"(?:my (?:boyfriend|girlfriend|partner|fianc[eé]e?) and I|we)(?:'ve| have|) {EVER}{_ENDED}"
         rf"{_WHEN}",

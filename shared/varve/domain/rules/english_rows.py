@@ -141,8 +141,8 @@ ROWS = (
     Row(rf"(?:I (?:don't|do not) (?:really )?(?:like|love|enjoy) {{item}} (?:any more|anymore|any"
         rf" longer)|I no longer (?:like|love|enjoy) {{thing2}}|{I_HAVE} gone off {{thing3}})",
         "{who} no longer likes {item}{thing2}{thing3}", ends("likes", "{item}{thing2}{thing3}"), 0.6, 0.8),
-    Row(r"(?:I (?:don't|do not) (?P<use>eat|drink) {item} (?:any more|anymore|any longer)|I no longer"
-        r" (?P<use2>eat|drink) {thing})",
+    Row(r"(?:I (?:don't|do not) (?P<use>eat|drink|take) {item} (?:any more|anymore|any longer)|I no longer"
+        r" (?P<use2>eat|drink|take) {thing})",
         "{who} no longer {use}{use2}s {item}{thing}", (), 0.6, 0.85),
     Row(rf"I {EVER}{{verb}} {{things}}", "{who} {verb} {things}", sets("likes", "{things}"), 0.5, 0.8),
     Row(rf"{I_AM} (?:a (?:big|huge) fan of|(?:really |very |super )?(?:into|fond of|keen on)) {{things}}",

@@ -71,6 +71,7 @@ class LanguageRules:
     correction: re.Pattern[str]
     beside: re.Pattern[str]
     it: re.Pattern[str]
+    gone: re.Pattern[str]
     since: re.Pattern[str]
     unreal: re.Pattern[str]
     forgettable: Mapping[str, str]

@@ -129,10 +129,13 @@ RULES = LanguageRules(
     ),
     beside=re.compile(r"(?:mi [\w-]+|(?-i:[A-ZÁÉÍÓÚÑ][\w'-]+))", re.IGNORECASE),
     it=re.compile(r"(?P<rest>(?:ya|está|vuelve|funciona)\b.*)$", re.IGNORECASE),
+    gone=re.compile(
+        rf"(?P<name>[\w'-]+) (?P<rest>{spanish_changes.DIED}\b.*)$", re.IGNORECASE
+    ),
     since=re.compile(r"\bdesde (?P<time>[\w ]{3,30}?)(?=$|[.,;:!]| y | pero )", re.IGNORECASE),
     unreal=re.compile(
-        r"\b(?:por ejemplo|murió|falleció|difunt[oa]|funeral|ex|perdimos|imaginari[oa])\b|\bno (?:es"
-        r" )?mi\b", re.IGNORECASE
+        r"\b(?:por ejemplo|murió|falleció|ha muerto|ha fallecido|difunt[oa]|funeral|ex|perdimos"
+        r"|imaginari[oa])\b|\bno (?:es )?mi\b", re.IGNORECASE
     ),
     forgettable=_list_forgettable(),
     joins=re.compile(r",? (?:y|e) |, ", re.IGNORECASE),

@@ -26,6 +26,13 @@ _FAILED = (
     "(?:(?:salió|fue|ha salido|ha ido) (?:bien|como (?:esperaba|esperábamos))|funcionó|resultó|cuajó"
     "|ha funcionado|(?:me|nos) (?:gustó|convenció))"
 )
+DIED = "(?:se |)(?:nos |me |)(?:murió|falleció|ha muerto|ha fallecido)"
+"""Said of a pet."""
+_DOCTOR = "(?:médic[oa]|doctora?|psiquiatra|\\w+ólog[oa])"
+_DRUG = (
+    r"(?!(?:espina|rutina|harina|cortina)\b)[\w-]{3,}(?:ina|azol|pril|artán|olol|pam|feno|amol)\b"
+    r"|medicación|pastillas"
+)
 _LEFT = "(?:dejé|he dejado|renuncié a|he renunciado a|me fui de|me he ido de)"
 _NO_JOB = (ends("works_at"), ends("works_as"))
 _MENDED = "(?:arreglad|reparad|solucionad)[oa]"
@@ -84,6 +91,14 @@ ROWS = (
     # Diet
     Row("(?:ya no soy|dejé de ser|he dejado de ser) {diet}",
         "{who} ya no es {diet}", ends("diet", "{diet}"), 0.8, 0.85),
+    Row(rf"(?:mi|nuestr[oa]) {{pet}},? {{name}},? {DIED}\b",
+        "{the_pet} de {who}, {name}, murió", ends("has_pet", "{name}"), 0.7, 0.85, Lean.PAST),
+    # Medicine
+    Row(rf"(?:mi|la|el) {_DOCTOR} me (?:ha |)(?:quitó|quitado|retiró|retirado|suspendió|suspendido)"
+        rf" (?P<article>el |la |las )(?P<drug>{_DRUG})",
+        "{who} ya no toma {article}{drug}", (), 0.7, 0.85, Lean.PAST),
+    Row("(?:ya no tomo|(?:he dejado|dejé) de tomar) (?:el |la |los |las )?{thing}",
+        "{who} ya no toma {thing}", (), 0.7, 0.8, Lean.PAST),
     # Family
     Row(rf"(?:mi (?:novi[oa]|pareja) y yo |)(?:lo hemos dejado|hemos roto|rompimos|nos separamos|nos hemos"
         rf" separado){_WHEN}",
