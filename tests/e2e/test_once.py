@@ -422,6 +422,46 @@ def test_13_an_earlier_end_leaves_a_later_beginning_alone(
     assert held["validAt"] == "2026-03-01T00:00:00Z"
 
 
+@pytest.mark.parametrize(
+    "missing",
+    [
+        {"source_id": "Ana", "label": "likes", "target_id": "opera"},
+        {"source_id": "Zoe", "label": "likes", "target_id": "tea"},
+        {"source_id": "Zoe", "label": "likes"},
+        {"source_id": "Ana", "label": "lives_in"},
+        {"source_id": "Ana", "label": "likes", "target_id": "chess"},
+    ],
+)
+def test_13_a_deletion_of_what_is_not_there_writes_nothing(
+    missing: dict[str, Any], tmp_path: Path
+) -> None:
+    graph = open_memory(tmp_path).graph
+    fact = {"source_id": "Ana", "label": "likes", "target_id": "tea"}
+    past = {**fact, "target_id": "chess"}
+    graph.insert_facts(
+        [fact, {**past, "valid_at": "2026-01-01T00:00:00Z"}],
+    )
+    graph.delete_facts([{**past, "valid_at": "2026-02-01T00:00:00Z"}])
+    assert graph.save() == 3
+    rows = graph.query_graph("select * from facts order by id")
+    graph.delete_facts([missing])
+    assert graph.save() == 0
+    assert graph.query_graph("select * from facts order by id") == rows
+
+
+def test_13_only_the_deletions_that_end_something_are_counted(
+    tmp_path: Path,
+) -> None:
+    graph = open_memory(tmp_path).graph
+    fact = {"source_id": "Ana", "label": "likes", "target_id": "tea"}
+    graph.insert_facts([fact])
+    graph.delete_facts([fact, {**fact, "target_id": "opera"}])
+    assert graph.save() == 2
+    assert graph.query_graph("select target_id from facts") == [
+        {"target_id": "tea"}
+    ]
+
+
 def test_13_everybody_calls_me_bob_is_an_alias(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     said = conversation("c-1", "Robert, everybody calls me Bob.")

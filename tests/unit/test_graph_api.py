@@ -132,6 +132,14 @@ class TestChanging:
             graph.delete_facts([fact("Dana", "likes", "", 6)])
         assert ends(memory.graph.entity("Dana")["facts"]) == [("age", "30")]
 
+    def test_a_deletion_is_sent_to_a_queue_that_may_hold_what_it_ends(
+        self, tmp_path: Path
+    ) -> None:
+        queue = RecordingQueue()
+        graph = queued(tmp_path / "store", queue).graph
+        graph.delete_facts([fact("Dana", "likes", "tea")])
+        assert (graph.save(), len(queue.sent)) == (1, 1)
+
     def test_the_same_again_refreshes_confidence_and_evidence(
         self, memory: Memory
     ) -> None:

@@ -66,25 +66,28 @@ class Graph:
     def delete_facts(self, facts: Iterable[Fact]) -> None:
         """Collect facts to end; without target_id every value of the label ends.
 
-        They stay as history. Raises Rejected: no fact was collected.
+        They stay as history. What is not there is not deleted, and `save` does not count
+        it. Raises Rejected: no fact was collected.
         """
         self._collect(Op.DELETE, facts)
 
     def save(self) -> int:
         """Send the collected changes to the writer; return how many.
 
+        A deletion that ends nothing is not sent. If a write queue is configured it is,
+        because what it ends may wait there.
         Raises Retryable: the changes stay collected.
         """
+        sent = 0
         if self._unsaved:
             with self._sessions.open(self.scope) as session:
                 replaced = find_replaced_messages(session, self._unsaved)
-                send_operations(session, self._unsaved)
+                sent = send_operations(session, self._unsaved)
                 for operation, messages in replaced:
                     text = tell_operation(operation)
                     made = correct_messages(session, messages, text)
                     end_attributes(session, made, operation)
                 catch_up(session)
-        sent = len(self._unsaved)
         self._unsaved.clear()
         return sent
 

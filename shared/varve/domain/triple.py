@@ -196,6 +196,20 @@ def first_learnt(
     )
 
 
+def idle_deletions(
+    deletions: Sequence[TripleOperation], known: Sequence[TripleOperation]
+) -> frozenset[str]:
+    """Return the ids of the deletions that end no value of the known operations."""
+    names = stated_names(known)
+    keys = {group_key(deletion, names) for deletion in deletions}
+    group = [one for one in known if group_key(one, names) in keys]
+    ids = {deletion.id for deletion in deletions}
+    for triple in fold([*group, *deletions], names):
+        if triple.evidence[0].op is not Op.DELETE:
+            ids.discard(triple.evidence[-1].id)
+    return frozenset(ids)
+
+
 def evidence_of(triples: Iterable[Triple]) -> dict[str, TripleOperation]:
     """Return every operation behind the triples, by id; `fold` derives them from these."""
     operations = chain.from_iterable(triple.evidence for triple in triples)

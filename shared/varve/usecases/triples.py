@@ -21,6 +21,7 @@ from varve.domain.triple import (
     TripleOperation,
     evidence_of,
     group_key,
+    idle_deletions,
     stated_names,
 )
 from varve.domain.validation import valid_text
@@ -36,27 +37,31 @@ MAX_SUGGESTIONS = 10
 
 def send_operations(
     session: Session, operations: Sequence[TripleOperation]
-) -> None:
-    """Send triple operations, filtered as extracted ones are, to the writer.
+) -> int:
+    """Send triple operations, filtered as extracted ones are, to the writer; return how many.
 
-    A deletion of what begins only then or later ends it where it begins.
+    A deletion of what begins only then or later ends it where it begins. One that ends
+    nothing is not sent, unless a queue may still hold what it ends.
     Raises Rejected, Retryable, Misconfigured.
     """
-    operations = _end_later_beginnings(session, operations)
-    filtered = tuple(
-        filter_operation(one, session.privacy) for one in operations
-    )
-    message = WriteTriples(session.scope, filtered)
-    send_triples(message, queue=session.queues.write, objects=session.objects)
+    filtered = [filter_operation(one, session.privacy) for one in operations]
+    sent = tuple(_arrange_deletions(session, filtered))
+    if sent:
+        message = WriteTriples(session.scope, sent)
+        send_triples(
+            message, queue=session.queues.write, objects=session.objects
+        )
+    return len(sent)
 
 
-def _end_later_beginnings(
+def _arrange_deletions(
     session: Session, operations: Sequence[TripleOperation]
 ) -> list[TripleOperation]:
     """Return the operations, each deletion no earlier than the beginning of its triple.
 
     Operations apply in the order of their event times, endings first. A deletion at the
-    instant of an insertion, or before a planned one, would change nothing.
+    instant of an insertion, or before a planned one, would change nothing. A deletion of
+    what nobody stated would leave a triple that never held; it is left out.
     """
     if not any(operation.op is Op.DELETE for operation in operations):
         return list(operations)
@@ -67,7 +72,11 @@ def _end_later_beginnings(
         if operation.op is Op.DELETE:
             operation = _after_beginnings(operation, [*known, *sent])
         sent.append(operation)
-    return sent
+    if session.queues.delivers_writes:
+        return sent
+    deletions = [one for one in sent if one.op is Op.DELETE]
+    idle = idle_deletions(deletions, [*known, *sent])
+    return [operation for operation in sent if operation.id not in idle]
 
 
 def _after_beginnings(
