@@ -43,7 +43,7 @@ from varve.domain.identity import Scope
 
 PARTS = (
     "fitted", "second", "third", "fourth", "fifth", "sixth", "seventh",
-    "eighth", "ninth", "held-out", "unseen", "apart",
+    "eighth", "ninth", "held-out", "unseen", "apart", "kept", "others",
 )  # fmt: skip
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)

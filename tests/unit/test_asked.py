@@ -10,6 +10,7 @@ import pytest
 
 from varve import Memory
 from varve.domain.statements.asked import Asking, Found, score_row
+from varve.domain.statements.asked_words import AskedWords
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.wording import (
     measure_wording,
@@ -19,6 +20,7 @@ from varve.domain.statements.wording import (
 
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
+NO_WORDS = AskedWords(read_cues("Where do I live?"))
 
 
 def tell(memory: Memory, *texts: str) -> None:
@@ -47,7 +49,7 @@ def memory(tmp_path: Path) -> Memory:
 def test_what_the_speaker_states_counts_more_than_requests_and_echoes() -> (
     None
 ):
-    asking = Asking(read_cues("Where do I live?"), count=12)
+    asking = Asking(read_cues("Where do I live?"), count=12, words=NO_WORDS)
     stated = Found("I have a flat in Leeds", 0.8, 0, 0.3)
     request = Found("explain where I can live", 0.8, 0, 0.3)
     echo = Found("Got it, a flat in Leeds", 0.8, 0, 0.3, is_assistant=True)
@@ -155,7 +157,7 @@ def test_what_nothing_answers_stays_empty(
 
 
 def test_what_is_to_come_or_only_reminds_answers_less() -> None:
-    asking = Asking(read_cues("Where do I live?"), count=12)
+    asking = Asking(read_cues("Where do I live?"), count=12, words=NO_WORDS)
     holds = Found("I live in Lisbon", 0.8, 1, 0.3)
     coming = Found("I'm moving to Leeds in June", 1.0, 0, 0.3)
     reminder = Found("never forget where I live!", 1.0, 0, 0.3)

@@ -17,6 +17,7 @@ from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.asked import Asking, Found
+from varve.domain.statements.asked_words import AskedWords
 from varve.domain.statements.cues import (
     Cues,
     asks_past,
@@ -76,8 +77,12 @@ def settle(
     judged = None
     if whom is _Whom.SPEAKER and (about_present or is_of_past):
         count = columns.derive(Persons).count_told(visible)
-        asking = Asking(cues, count, is_of_past)
         found = _collect_found(ranked, store, statements)
+        told_cues = [read_cues(one.text) for one in found.values()]
+        asked_words = AskedWords(
+            cues, told_cues, _list_speakers(columns, visible)
+        )
+        asking = Asking(cues, count, asked_words, is_of_past)
         judged = AskedStatements(asking, store, found, _list_told(statements))
         ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
@@ -100,6 +105,13 @@ def settle(
         return marked
     own_words = _put_echoes_behind(marked, statements, store)
     return _put_change_behind(own_words, store, text)
+
+
+def _list_speakers(columns: Columns, visible: Filter) -> set[str]:
+    """Return the folded words of the names of those who said the turns."""
+    names = columns.speakers.names
+    persons = columns.derive(Persons).find(visible)
+    return {word for code in persons for word in words(names[code])}
 
 
 def _list_told(statements: Mapping[int, int | None]) -> list[int]:

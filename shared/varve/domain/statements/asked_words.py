@@ -1,0 +1,115 @@
+"""The words and names of a question, as far as the statements found have them.
+
+"When is Nora's birthday?" is answered by no statement about Leo's, however like it is.
+"""
+
+from collections.abc import Collection, Iterable
+from itertools import pairwise
+
+from varve.domain.language.stems import stems
+from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.particulars import (
+    TellingWord,
+    collect_stems,
+    count_shared,
+)
+
+
+class AskedWords:
+    """What the statements found share with a question.
+
+    `found` are the cues of all of them. `speakers` are the folded words of the speakers'
+    names: a question in the third person names whom it asks about so, and statements of
+    their own do not.
+    """
+
+    def __init__(
+        self,
+        question: Cues,
+        found: Iterable[Cues] = (),
+        speakers: Collection[str] = (),
+    ) -> None:
+        self._question = question
+        self._relatives = {
+            stem
+            for person in question.persons
+            if is_own_relative(person)
+            for stem in stems(person.split()[-1].removesuffix("'s"))
+        }
+        own = {stem for name in speakers for stem in stems(name)}
+        told = list(dict.fromkeys(found))
+        self._most = max((self.count(one) for one in told), default=0)
+        named = [word for one in told for word in _list_names(one)]
+        asked = self._collect_asked(collect_stems(named)) - own
+        having = [one for one in told if asked & _collect_words(one)]
+        self._names = asked if having else set[str]()
+        self._kin = asked | self._find_kin(told)
+
+    def _collect_asked(self, known: set[str]) -> set[str]:
+        """Return the stems of the names and relatives that the question asks about."""
+        telling = self._question.particulars.telling
+        asked = collect_stems(telling) & known
+        asked |= collect_stems(word for word in telling if word.named)
+        return asked | self._relatives
+
+    def _find_kin(self, found: Iterable[Cues]) -> set[str]:
+        """Return the names that stand beside the relatives asked about: "my sister Laura"."""
+        relatives = self._relatives
+        kin: set[str] = set()
+        for one in found:
+            for word, following in pairwise(one.particulars.telling):
+                if word.stems & relatives and following.named:
+                    kin |= following.stems
+                if following.stems & relatives and word.named:
+                    kin |= word.stems
+        return kin
+
+    def count(self, told: Cues) -> int:
+        """Return how many telling words of the question a text has."""
+        return count_shared(self._question.particulars, told.particulars)
+
+    def has_fewer(self, told: Cues) -> bool:
+        """Return whether a text has fewer words of the question than another one found."""
+        return self.count(told) < self._most
+
+    @property
+    def names_another(self) -> bool:
+        """Whether the question asks about another person or thing that something found names."""
+        return bool(self._names) and not self._question.has("own")
+
+    def is_of_another(self, told: Cues) -> bool:
+        """Return whether a text tells of another than the one whom the question names.
+
+        Asked for the speaker's flight to Oslo, one to Rome is another; "I'm at Initech now"
+        tells no other thing to who asks about the work at Globex.
+        """
+        if not self._lacks_name(told) or told.has("correcting"):
+            return False
+        if self.names_another:
+            return True
+        is_alike = told.tells_name and self.count(told) > 0
+        return is_alike and not told.tells_change
+
+    def share_matter(self, before: Cues, after: Cues) -> bool:
+        """Return whether two texts share a topic, or a word beside the names asked about."""
+        if before.topics & after.topics:
+            return True
+        shared = _collect_words(before) & _collect_words(after)
+        return bool(shared - self._kin)
+
+    def _lacks_name(self, told: Cues) -> bool:
+        return bool(self._names) and not self._kin & _collect_words(told)
+
+
+def is_own_relative(person: str) -> bool:
+    """Return whether words name somebody as the speaker's: "my sister", not "the client"."""
+    first, *rest = person.split()
+    return bool(rest) and read_cues(first).has("own")
+
+
+def _list_names(told: Cues) -> list[TellingWord]:
+    return [word for word in told.particulars.telling[1:] if word.named]
+
+
+def _collect_words(told: Cues) -> set[str]:
+    return collect_stems(told.particulars.telling)
