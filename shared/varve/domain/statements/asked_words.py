@@ -30,23 +30,20 @@ class AskedWords:
         speakers: Collection[str] = (),
     ) -> None:
         self._question = question
-        self._relatives = {
-            stem
-            for person in question.persons
-            if is_own_relative(person)
-            for stem in stems(person.split()[-1].removesuffix("'s"))
-        }
-        own = {stem for name in speakers for stem in stems(name)}
+        self._relatives = _collect_relatives(question)
         told = list(dict.fromkeys(found))
         self._most = max((self.count(one) for one in told), default=0)
-        named = [word for one in told for word in _list_names(one)]
-        asked = self._collect_asked(collect_stems(named)) - own
-        having = [one for one in told if asked & _collect_words(one)]
-        self._names = asked if having else set[str]()
+        own = {stem for name in speakers for stem in stems(name)}
+        asked = self._collect_asked(told) - own
+        is_told = any(asked & _collect_words(one) for one in told)
+        self._names = asked if is_told else set[str]()
         self._kin = asked | self._find_kin(told)
 
-    def _collect_asked(self, known: set[str]) -> set[str]:
+    def _collect_asked(self, found: Iterable[Cues]) -> set[str]:
         """Return the stems of the names and relatives that the question asks about."""
+        known: set[str] = set()
+        for one in found:
+            known |= collect_stems(_list_names(one))
         telling = self._question.particulars.telling
         asked = collect_stems(telling) & known
         asked |= collect_stems(word for word in telling if word.named)
@@ -101,7 +98,16 @@ class AskedWords:
         return bool(self._names) and not self._kin & _collect_words(told)
 
 
-def is_own_relative(person: str) -> bool:
+def _collect_relatives(question: Cues) -> set[str]:
+    """Return the stems of the relatives that a question names: "my sister"."""
+    found: set[str] = set()
+    for person in question.persons:
+        if _is_own_relative(person):
+            found.update(stems(person.split()[-1].removesuffix("'s")))
+    return found
+
+
+def _is_own_relative(person: str) -> bool:
     """Return whether words name somebody as the speaker's: "my sister", not "the client"."""
     first, *rest = person.split()
     return bool(rest) and read_cues(first).has("own")
