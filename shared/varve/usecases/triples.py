@@ -48,9 +48,8 @@ def send_operations(
     sent = tuple(_arrange_deletions(session, filtered))
     if sent:
         message = WriteTriples(session.scope, sent)
-        send_triples(
-            message, queue=session.queues.write, objects=session.objects
-        )
+        queue = session.queues.write
+        send_triples(message, queue=queue, objects=session.objects)
     return len(sent)
 
 
@@ -59,9 +58,8 @@ def _arrange_deletions(
 ) -> list[TripleOperation]:
     """Return the operations, each deletion no earlier than the beginning of its triple.
 
-    Operations apply in the order of their event times, endings first. A deletion at the
-    instant of an insertion, or before a planned one, would change nothing. A deletion of
-    what nobody stated would leave a triple that never held; it is left out.
+    Operations apply in the order of their event times, endings first: an earlier deletion
+    would change nothing. A deletion of what was not stated is left out.
     """
     if not any(operation.op is Op.DELETE for operation in operations):
         return list(operations)
