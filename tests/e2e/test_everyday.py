@@ -86,10 +86,11 @@ def tell(path: Path, texts: Sequence[str]) -> Memory:
     return memory
 
 
-def answer(memory: Memory, question: str) -> tuple[str, bool]:
-    """Return the words of the first result, and whether they hold."""
+def check_first(memory: Memory, question: str, words: str) -> None:
+    """Check that the first result has these words, and holds."""
     first, *_ = memory.search(question, user_id="u-1").results
-    return first.content, first.current
+    assert words in first.content, question
+    assert first.current, question
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +120,7 @@ def spanish(tmp_path_factory: pytest.TempPathFactory) -> Memory:
 def test_each_question_finds_its_own_statement_current_invariant_11(
     english: Memory, question: str, words: str
 ) -> None:
-    content, is_current = answer(english, question)
-    assert words in content
-    assert is_current
+    check_first(english, question, words)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +136,7 @@ def test_each_question_finds_its_own_statement_current_invariant_11(
 def test_each_spanish_question_finds_its_own_statement_invariant_11(
     spanish: Memory, question: str, words: str
 ) -> None:
-    content, is_current = answer(spanish, question)
-    assert words in content
-    assert is_current
+    check_first(spanish, question, words)
 
 
 @pytest.mark.parametrize("change", OTHERS)
@@ -159,9 +156,7 @@ def test_a_change_of_another_matter_takes_no_place_invariant_11(
         ("Who is my dentist?", "Vega"),
         ("How much is my rent?", "900"),
     ):
-        content, is_current = answer(memory, question)
-        assert words in content, question
-        assert is_current, question
+        check_first(memory, question, words)
 
 
 @pytest.mark.parametrize(
@@ -209,9 +204,7 @@ def test_what_is_told_of_another_one_supersedes_nothing_invariant_11(
     tmp_path: Path, told: str, alike: str, question: str, words: str
 ) -> None:
     memory = tell(tmp_path, (told, alike))
-    content, is_current = answer(memory, question)
-    assert words in content
-    assert is_current
+    check_first(memory, question, words)
 
 
 @pytest.mark.parametrize(
@@ -259,9 +252,7 @@ def test_a_question_about_another_person_is_not_answered_by_the_speaker(
     tmp_path: Path, own: str, other: str, question: str, words: str
 ) -> None:
     memory = tell(tmp_path, (own, other))
-    content, is_current = answer(memory, question)
-    assert words in content
-    assert is_current
+    check_first(memory, question, words)
 
 
 def test_what_is_told_of_twelve_persons_is_found_by_their_names(
@@ -296,6 +287,4 @@ def test_what_is_told_of_twelve_persons_is_found_by_their_names(
             (f"Where does {name} work?", f"{name} works at the bakery"),
             (f"What is {name} allergic to?", f"{name} is allergic"),
         ):
-            content, is_current = answer(memory, question)
-            assert words in content
-            assert is_current
+            check_first(memory, question, words)

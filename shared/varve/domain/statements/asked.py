@@ -127,11 +127,12 @@ def score_row(asking: Asking, found: Found) -> float:
     cues = read_cues(found.text)
     is_third = asked.names_another
     weights = THIRD_PERSON_WEIGHTS if is_third else ROW_WEIGHTS
-    odds = weigh(measure_row(asking, found), weights)
+    signals = measure_row(asking, found)
     tells_none = (
         cues.has(COMING) or only_reminds(cues) or asked.is_of_another(cues)
     )
-    is_beside = asked.has_fewer(cues) and not relate(asking.cues, cues)
+    is_beside = asked.has_fewer(cues) and signals["unrelated"] > 0
+    odds = weigh(signals, weights)
     return odds - NO_STATE * tells_none - BESIDE * is_beside
 
 
