@@ -45,7 +45,7 @@ def browse(
         if is_all or len(folded) >= wanted or limit >= MAX_BROWSED:
             break
         limit = min(MAX_BROWSED, limit * WIDEN_FACTOR)
-    return _describe(folded, shelf, in_part.rests, way, running)
+    return _describe(folded, shelf, in_part, way, running)
 
 
 def _read_newest(
@@ -139,33 +139,6 @@ def _build_contender(
     )
 
 
-def _describe(
-    folded: Sequence[_Folded],
-    shelf: _Shelf,
-    rests: Mapping[str, str],
-    way: Route,
-    running: Running,
-) -> list[Browsed]:
-    """Return the statements with their recency and how they stand."""
-    moments = [microseconds(one.shown.record.event_time) for one in folded]
-    times = np.array(moments, np.int64)
-    scores = recency(
-        times, way.present, running.lookup.half_life_days
-    ).tolist()
-    describe = _Describer(shelf, rests, way, running)
-    browsed: list[Browsed] = []
-    for one, score in zip(folded, scores, strict=True):
-        record, grain, agent = one.shown
-        standing = describe(one.shown)
-        if standing.current:
-            rest = rests.get(record.id, record.content)
-            record = replace(record, content=rest)
-        browsed.append(
-            Browsed(record, grain, score, agent, one.also_in, standing)
-        )
-    return browsed
-
-
 def _read_standings(shelf: _Shelf, way: Route) -> dict[_Store, KnownStandings]:
     """Return the standings of each agent's facts and turns."""
     visible = Filter(until=way.where.until, user_id=way.where.user_id)
@@ -180,10 +153,11 @@ def _read_standings(shelf: _Shelf, way: Route) -> dict[_Store, KnownStandings]:
 class _InPart:
     """The statements found that are corrected in part.
 
-    `rests` has what is left of them, by id; `ended` are the ids of the facts of the
-    corrected parts.
+    `known` are the standings by which they were found. `rests` has what is left of them,
+    by id; `ended` are the ids of the facts of the corrected parts.
     """
 
+    known: Mapping[_Store, KnownStandings]
     rests: Mapping[str, str]
     ended: Set[str]
 
@@ -204,7 +178,34 @@ def _find_in_part(
             rests[one.record.id] = rest
         elif standings.is_corrected_part(row):
             ended.add(one.record.id)
-    return _InPart(rests, ended)
+    return _InPart(known, rests, ended)
+
+
+def _describe(
+    folded: Sequence[_Folded],
+    shelf: _Shelf,
+    in_part: _InPart,
+    way: Route,
+    running: Running,
+) -> list[Browsed]:
+    """Return the statements with their recency and how they stand."""
+    moments = [microseconds(one.shown.record.event_time) for one in folded]
+    times = np.array(moments, np.int64)
+    scores = recency(
+        times, way.present, running.lookup.half_life_days
+    ).tolist()
+    describe = _Describer(shelf, in_part, way, running)
+    browsed: list[Browsed] = []
+    for one, score in zip(folded, scores, strict=True):
+        record, grain, agent = one.shown
+        standing = describe(one.shown)
+        if standing.current:
+            rest = in_part.rests.get(record.id, record.content)
+            record = replace(record, content=rest)
+        browsed.append(
+            Browsed(record, grain, score, agent, one.also_in, standing)
+        )
+    return browsed
 
 
 class _Describer:
@@ -213,14 +214,14 @@ class _Describer:
     def __init__(
         self,
         shelf: _Shelf,
-        rests: Mapping[str, str],
+        in_part: _InPart,
         way: Route,
         running: Running,
     ) -> None:
         where = way.where
-        self._rests = rests
+        self._rests = in_part.rests
         self._shelf = shelf
-        self._known = _read_standings(shelf, way)
+        self._known = in_part.known
         self._stock_of = {stock.agent: stock for stock in running.stocks}
         self._where = where
         present = min(where.until or way.present, way.present)
