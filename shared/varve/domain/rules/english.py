@@ -72,7 +72,7 @@ RULES = LanguageRules(
     hint=re.compile(
         rf"\b(?:I|I'm|I've|my|we|we're|our|me|remember|forget|record|note|mind|(?:{LABELS})|(?:{EVENTS})"
         r"|fixed|repaired|mended|sorted|replaced|cancell?ed|works|working|back"
-        r"|always (?:answer|reply|respond|write)|meant|it's|not|make that)\b", re.IGNORECASE,
+        r"|answer|reply|respond|always write|meant|it's|not|make that)\b", re.IGNORECASE,
     ),
     opening=re.compile(
         rf"(?:(?:{_FILLER})\b(?:[,.:!]| [-–—])* +|(?:no|right)[,.:!]+ +|(?:{DATES.pattern}),? (?=I\b|we\b"
@@ -94,7 +94,8 @@ RULES = LanguageRules(
     ),
     doubt=re.compile(
         r"\b(?:if(?! (?:possible|needed|necessary|you (?:can|like|need|want|don't mind)|that helps)\b)"
-        r"|unless|whether|would|could|might|maybe|perhaps|probably|possibly|wish|hop(?:e|ing)|hopefully"
+        r"|unless|whether|(?:would|could)(?! (?:actually |literally |really )?kill me\b)"
+        r"|might|maybe|perhaps|probably|possibly|wish|hop(?:e|ing)|hopefully"
         r"|suppos(?:e|ing)|imagine|pretend(?:ing)?|dream(?:t|ed)?|hypothetical(?:ly)?|joking|kidding|planning"
         r"|considering|thinking (?:about|of)|sa(?:id|ys|ying)|told|tells|heard|claim(?:s|ed)?|thinks|thought"
         r"|apparently|supposedly|allegedly|rumou?rs?|according to|fictional|for example|for instance|e\.g"

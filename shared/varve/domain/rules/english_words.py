@@ -11,6 +11,7 @@ from varve.domain.rules.values import (
     EMAIL,
     NUMBER,
     PHONE,
+    PRONOUNS,
     ZONE,
     is_employer,
     is_known_place,
@@ -19,6 +20,7 @@ from varve.domain.rules.values import (
     is_place,
     is_stable,
     is_worth,
+    list_of,
     no_job,
     with_article,
 )  # fmt: skip
@@ -171,6 +173,11 @@ SLOTS = {
         is_stable,
     ),
     "diet": Slot(_DIETS),
+    "allergens": Slot(
+        list_of(names.ALLERGENS_EN, "and"),
+        derive=lambda value: {"allergens": value.lower()},
+    ),
+    "pronouns": Slot(PRONOUNS),
     "booked": Slot(
         rf"(?:(?!is |was )[\w'-]+ ){{0,3}}?(?:{_BOOKED})(?: (?:with|to|at|for|in|from|on) [\w'.-]+(?:"
         rf" (?!is |was |got |has |and )[\w'.-]+){{0,2}}?)?",

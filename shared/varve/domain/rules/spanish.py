@@ -71,6 +71,7 @@ RULES = LanguageRules(
         rf"|vuelo|volamos|viajo"
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
         r"|rompí|rompimos|dimití|volv\w+|regres\w+|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
+        r"|tolero|digiero|puedo|pueden?|podrían?|pronombres|háblame"
         r"|recuerda|olvida|olvides|olvidar|olvídate|borra|elimina|cuenta|anota|apunta|conste|quería decir"
         r"|quise decir|no es|resido|es"
         rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,
@@ -89,7 +90,8 @@ RULES = LanguageRules(
         r"|hay)\b)", re.IGNORECASE
     ),
     doubt=re.compile(
-        r"\b(?:si(?! (?:es posible|puedes|quieres|hace falta)\b)|ojalá|quizás?|tal vez|a lo mejor|podría"
+        r"\b(?:si(?! (?:es posible|puedes|quieres|hace falta)\b)|ojalá|quizás?|tal vez|a lo mejor"
+        r"|podría(?! matar(?:me)?\b)"
         r"|debería|gustaría|quisiera|querría|imagina|supón|supongamos"
         r"|dij[eo]|dijeron|dicen?|contó|contaron|según|al parecer|por lo visto|creo|puede que|pensando en"
         r"|soñé|broma"

@@ -13,6 +13,7 @@ from varve.domain.rules.values import (
     EMAIL,
     NUMBER,
     PHONE,
+    PRONOUNS,
     ZONE,
     is_employer,
     is_known_place,
@@ -21,6 +22,7 @@ from varve.domain.rules.values import (
     is_place,
     is_stable,
     is_worth,
+    list_of,
     no_job,
 )  # fmt: skip
 
@@ -175,6 +177,11 @@ SLOTS = {
     "diet": Slot(
         "vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la lactosa"
     ),
+    "allergens": Slot(
+        list_of(rf"(?:(?:el|la|los|las) )?(?:{names.ALLERGENS_ES})", "y"),
+        derive=lambda value: {"allergens": value.lower()},
+    ),
+    "pronouns": Slot(PRONOUNS),
     "i_cancelled": Slot(
         "|".join(_THIRD), derive=lambda value: {"did": _THIRD[value.lower()]}
     ),
