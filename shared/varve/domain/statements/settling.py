@@ -11,6 +11,7 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Lane, Ranked
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
+from varve.domain.statements.confirmed_places import fold_confirmations
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.known import (
     KnownStandings,
@@ -145,7 +146,7 @@ def _settle_told(
         told=agent.told,
     )
     known = KnownStandings(store, asked.visible, text, agent.told)
-    marked = mark_known(settled, known)
+    marked = fold_confirmations(mark_known(settled, known), store)
     return tell_rests(marked, known) if asked.about_present else marked
 
 
