@@ -57,15 +57,18 @@ class RuleExtractor:
         """Return the facts and triple operations that the batch's user messages state."""
         facts: dict[tuple[str, str], Fact] = {}
         operations: dict[str, TripleOperation] = {}
+        if_known: dict[str, TripleOperation] = {}
         for utterance, statement in _statements(batch):
             if statement.fact:
                 fact = _fact(statement, utterance, batch)
                 facts.setdefault((utterance.message_id, fact.content), fact)
-            for operation in _operations(statement, utterance, batch):
-                operations.setdefault(operation.id, operation)
+            for change, operation in _operations(statement, utterance, batch):
+                sure = if_known if change.if_known else operations
+                sure.setdefault(operation.id, operation)
         return Extraction(
             facts=tuple(facts.values()),
             operations=tuple(operations.values()),
+            ends_if_known=tuple(if_known.values()),
         )
 
 
@@ -159,14 +162,15 @@ def _fact(statement: StatedClause, utterance: Utterance, batch: Batch) -> Fact:
 
 def _operations(
     statement: StatedClause, utterance: Utterance, batch: Batch
-) -> Iterator[TripleOperation]:
+) -> Iterator[tuple[Change, TripleOperation]]:
+    """Yield the changes of a statement with their operations."""
     times = _effective_times(statement, utterance, batch)
     for change, event_time in product(statement.changes, times):
         if change.predicate in LITERAL and not _is_name(
             change, statement, utterance
         ):
             continue
-        yield TripleOperation(
+        operation = TripleOperation(
             op=change.op,
             subject=change.subject,
             predicate=change.predicate,
@@ -179,6 +183,7 @@ def _operations(
             confidence=statement.confidence,
             replaces=change.replaces or None,
         )
+        yield change, operation
 
 
 def _is_name(

@@ -2,7 +2,7 @@
 
 from varve.domain.language.statements import Lean
 from varve.domain.rules.english_words import EVER, I_AM, I_HAVE, WE
-from varve.domain.rules.rule import Row, ends, known_as, sets
+from varve.domain.rules.rule import Row, ends, ends_if_known, known_as, sets
 
 _OPT_DATE = "(?: {time})?(?! (?:or|to|through|until|and) )"
 _SIBLING = "(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin|baby|middle|new|dear|lovely|beloved) )?"  # noqa: E501
@@ -156,7 +156,7 @@ ROWS = (
         "{who} no longer likes {item}{thing2}{thing3}", ends("likes", "{item}{thing2}{thing3}"), 0.6, 0.8),
     Row(r"(?:I (?:don't|do not) (?P<use>eat|drink|take) {item} (?:any more|anymore|any longer)|I no longer"
         r" (?P<use2>eat|drink|take) {thing})",
-        "{who} no longer {use}{use2}s {item}{thing}", (), 0.6, 0.85),
+        "{who} no longer {use}{use2}s {item}{thing}", ends_if_known("drinks", "{item}{thing}"), 0.6, 0.85),
     Row(rf"I {EVER}{{verb}} {{things}}", "{who} {verb} {things}", sets("likes", "{things}"), 0.5, 0.8),
     Row(rf"{I_AM} (?:a (?:big|huge) fan of|(?:really |very |super )?(?:into|fond of|keen on)) {{things}}",
         "{who} likes {things}", sets("likes", "{things}"), 0.5, 0.75),

@@ -54,5 +54,6 @@ def fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
     subject = change.subject.format_map(parts)
     replaces = change.replaces.format_map(parts)
     return [
-        Change(op, predicate, value, subject, replaces) for value in members
+        Change(op, predicate, value, subject, replaces, change.if_known)
+        for value in members
     ]

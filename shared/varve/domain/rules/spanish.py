@@ -2,7 +2,7 @@
 
 import re
 
-from varve.domain.rules import spanish_changes, spanish_rows
+from varve.domain.rules import spanish_changes, spanish_habits, spanish_rows
 from varve.domain.rules.own_name import spanish_first_person
 from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
 from varve.domain.rules.rule import LanguageRules, compile_rows
@@ -61,7 +61,7 @@ def _list_forgettable() -> dict[str, str]:
 
 RULES = LanguageRules(
     code="es",
-    rules=compile_rows((*spanish_changes.ROWS, *spanish_rows.ROWS), SLOTS),
+    rules=compile_rows((*spanish_changes.ROWS, *spanish_habits.ROWS, *spanish_rows.ROWS), SLOTS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(
@@ -71,7 +71,8 @@ RULES = LanguageRules(
         rf"|vuelo|volamos|viajo"
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
         r"|rompí|rompimos|dimití|volv\w+|regres\w+|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
-        r"|tolero|digiero|puedo|pueden?|podrían?|pronombres|háblame"
+        r"|tolero|digiero|murió|falleció|ha muerto|ha fallecido|naci\w+|nació|bebé|esperamos|tomo|bebo"
+        r"|desayuno|uso|puedo|pueden?|podrían?|pronombres|háblame"
         r"|recuerda|olvida|olvides|olvidar|olvídate|borra|elimina|cuenta|anota|apunta|conste|quería decir"
         r"|quise decir|no es|resido|es"
         rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,

@@ -11,6 +11,18 @@ ZONE = (
     r"|CES?T|WES?T|EES?T|E[SD]?T|C[SD]?T|M[SD]?T|P[SD]?T|BST|IST|JST|KST|AE[SD]T|NZ[SD]T|BRT|ART"
     r"|MSK)(?![\w/-])"
 )
+PHONE_KIND = (
+    r"(?:iPhones?(?: \d{1,2}\w?)?(?: (?:pro|max|mini|plus))*|Android(?: phone)?|(?:Google )?Pixel(?: \d\w?)?"
+    r"|(?:Samsung )?Galaxy(?: \w\d+)?|Samsung(?: phone)?|Nokia|Huawei|Xiaomi|Fairphone|OnePlus|Motorola"
+    r"|BlackBerry)(?: phone)?(?![\w-])"
+)
+COMPUTER_KIND = (
+    r"(?:Windows(?: \d{1,2})?|Linux|Ubuntu|Debian|Fedora|macOS|Mac|MacBook(?: (?:Air|Pro))?|iMac|Chromebook"
+    r"|ThinkPad)(?: (?:laptop|machine))?(?![\w-])"
+)
+BROWSER = (
+    r"(?:Chrome|Firefox|Safari|Edge|Brave|Opera|Vivaldi|DuckDuckGo)(?![\w-])"
+)
 PRONOUNS = (
     r"(?:she|he|they|xe|ze|ella|él|elle)(?: ?/ ?(?:her|hers|him|his|them|theirs|they|xem|zir|hir|ella|él|elle"
     r"|she|he)){0,2}(?![\w/-])"

@@ -10,6 +10,7 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.pairs import leaves
+from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.persons import Persons
 from varve.domain.statements.standing import (
     CLEAR,
@@ -134,13 +135,16 @@ class KnownStandings:
         return None
 
     def _ends(self, statement: int, later: int) -> bool:
-        """Return whether two statements have one topic, and triples show an end."""
+        """Return whether two statements have a topic or a word in common, and triples show an end."""
         standings = self._standings
         store = standings.store
         if standings.every_correction.corrects_part(statement, later):
             return False
-        topics = store.read(statement).cues.topics
-        if topics.isdisjoint(store.read(later).cues.topics):
+        before = store.read(statement).cues
+        after = store.read(later).cues
+        if before.topics.isdisjoint(after.topics) and not count_shared(
+            before.particulars, after.particulars
+        ):
             return False
         return standings.told.end_all(
             standings.list_messages(statement), standings.list_messages(later)
@@ -179,6 +183,33 @@ def mark_known(
                 item = replace(item, standing=standing)
         marked.append(item)
     return marked
+
+
+def put_successors_first(settled: Sequence[Ranked]) -> list[Ranked]:
+    """Return the rows with each successor before what it supersedes.
+
+    The successor takes the place of the earlier row, which follows it.
+    """
+    placed = list(settled)
+    for item in settled:
+        successor = _find_successor(item, placed)
+        if successor is None:
+            continue
+        at = placed.index(item)
+        if placed.index(successor) > at:
+            placed.remove(successor)
+            placed.insert(at, replace(successor, score=item.score))
+    return placed
+
+
+def _find_successor(item: Ranked, placed: Sequence[Ranked]) -> Ranked | None:
+    standing = item.standing
+    if standing is None or standing.current or standing.successor is None:
+        return None
+    found = (
+        one for one in placed if standing.successor in (one.id, *one.also_in)
+    )
+    return next(found, None)
 
 
 def tell_rests(

@@ -16,6 +16,7 @@ from varve.domain.statements.cues import read_cues
 from varve.domain.statements.known import (
     KnownStandings,
     mark_known,
+    put_successors_first,
     tell_rests,
 )
 from varve.domain.statements.repeating import Key, Repetitions, find_row_key
@@ -147,7 +148,9 @@ def _settle_told(
     )
     known = KnownStandings(store, asked.visible, text, agent.told)
     marked = fold_confirmations(mark_known(settled, known), store)
-    return tell_rests(marked, known) if asked.about_present else marked
+    if not asked.about_present:
+        return marked
+    return tell_rests(put_successors_first(marked), known)
 
 
 def _settle_summaries(
