@@ -19,7 +19,7 @@ ONE_ANA = (
 )
 TWO_ANAS = (
     *ONE_ANA,
-    "My cousin Ana Ruiz is a dentist, her clinic is in Calle Luna.",
+    "Ana Ruiz is my dentist, her clinic is in Calle Luna.",
     "Pedro has a new bike.",
 )
 

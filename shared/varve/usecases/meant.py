@@ -1,7 +1,7 @@
 """The limits of a search: names, parts of names, and topics."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,15 +26,15 @@ _NAME = re.compile(NAME)
 class Meant:
     """The phrases that results must have, or the entities that `about` may mean.
 
-    `everything`: the question asks for all that has the phrases. `is_guessed`: they are a
-    name in the question, and `hint` says whom it may mean.
+    `everything`: the question asks for all that has the phrases. `whom` is the name in the
+    question that they are, and `bearers` the entities that it may mean.
     """
 
     mentions: tuple[tuple[str, ...], ...] = ()
     candidates: tuple[str, ...] = ()
     everything: bool = False
-    is_guessed: bool = False
-    hint: str | None = None
+    whom: str = ""
+    bearers: tuple[str, ...] = ()
 
 
 def find_meant(
@@ -77,8 +77,8 @@ def _find_everything(
     return Meant(
         (_list_phrases(whom, found if is_clear else (), known),),
         everything=True,
-        is_guessed=True,
-        hint=_ask_which_of(whom, found) if len(found) > 1 else None,
+        whom=whom,
+        bearers=tuple(found),
     )
 
 
@@ -92,6 +92,24 @@ def _list_phrases(
     # The name as written is enough: "will" is a word of grammar, and "Will" is none.
     others = [one for one in phrases if one != normalized(name)]
     return tuple(dict.fromkeys([name, *others]))
+
+
+def explain_bearers(meant: Meant, texts: Iterable[str]) -> str | None:
+    """Say whom the name in a question for everything may mean; None: one alone has it.
+
+    Texts that were found may name persons of whom the graph has no triple.
+    """
+    if not meant.whom:
+        return None
+    bearers = set(meant.bearers)
+    begin = f"{normalized(meant.whom)} "
+    for text in texts:
+        names = (normalized(one[0]) for one in _NAME.finditer(text))
+        bearers.update(one for one in names if one.startswith(begin))
+    bearers.discard(begin.strip())
+    if len(bearers) < 2:
+        return None
+    return _ask_which_of(meant.whom, sorted(bearers))
 
 
 def ask_which(

@@ -46,6 +46,7 @@ from varve.usecases.lookup import (
 from varve.usecases.meant import (
     Meant,
     ask_which,
+    explain_bearers,
     find_meant,
 )
 from varve.usecases.search_hints import (
@@ -155,7 +156,8 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
         ordered, request.max_results, request.max_tokens
     )
     hint = (
-        meant.hint or explain_found(way, lanes, running)
+        explain_bearers(meant, [_read_words(item) for item in best])
+        or explain_found(way, lanes, running)
         if best
         else explain_empty(way, lanes, len(found), running)
     )
@@ -176,7 +178,7 @@ def _route(meant: Meant, running: Running) -> Route:
     way = asked.mentioning(meant.mentions)
     if meant.everything and way.has_limits:
         way = way.browsing()
-    if meant.is_guessed and not _choose_lanes(way, running).filled:
+    if meant.whom and not _choose_lanes(way, running).filled:
         return asked
     return way
 
@@ -207,6 +209,10 @@ def _hide_forgotten(
     if asks and not has_requests(own.columns(Grain.WORKING)):
         return found
     return drop_forgotten(found, running.lookup)
+
+
+def _read_words(item: Ranked | Browsed) -> str:
+    return item.content if isinstance(item, Ranked) else item.record.content
 
 
 def _rerank(

@@ -28,7 +28,7 @@ def _switch(slot: str, predicate: str, uses: str) -> tuple[Row, ...]:
         Row(rf"I {EVER}(?:always |usually |mostly |only )?(?:{uses}) (?:an? |my |the )?"
             rf"{{{slot}}}(?! (?:for my|with my|as a gift)){_END}",
             "", sets(predicate, f"{{{slot}}}"), 0.5, 0.8),
-        Row(rf"{_SWITCHED}{{{slot}}}{_END}", "{who} switched to " + f"{{{slot}}}",
+        Row(rf"{_SWITCHED}{{{slot}}}{_END}", "",
             (ends_if_known(predicate), sets(predicate, f"{{{slot}}}")), 0.6, 0.85, Lean.PAST),
         Row(rf"I{_HAVE} {EVER}(?:quit|given up|gave up|stopped|cut out|sold|got rid of)"
             rf"(?: drinking| using)? (?:my |the |an? )?{{{slot}}}{_END}",

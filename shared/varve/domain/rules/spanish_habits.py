@@ -21,7 +21,7 @@ def _switch(
     return (
         Row(rf"(?:yo )?(?:siempre |solo |ahora )?(?:{uses}) (?:el |la |un |una |mi )?{{{slot}}}{_END}",
             "", sets(predicate, f"{{{slot}}}"), 0.5, 0.8),
-        Row(rf"{_SWITCHED}{{{slot}}}{_END}", "{who} se cambió: ahora " + f"{{{slot}}}",
+        Row(rf"{_SWITCHED}{{{slot}}}{_END}", "",
             (ends_if_known(predicate), sets(predicate, f"{{{slot}}}")), 0.6, 0.85, Lean.PAST),
         Row(rf"(?:(?:he dejado|dejé) (?:de {left} )?|(?:he vendido|vendí)) ?"
             rf"(?:el |la |un |una |mi )?{{{slot}}}{_END}",

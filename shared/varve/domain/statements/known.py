@@ -135,19 +135,25 @@ class KnownStandings:
         return None
 
     def _ends(self, statement: int, later: int) -> bool:
-        """Return whether two statements have a topic or a word in common, and triples show an end."""
+        """Return whether the triples show an end, of a topic, word or predicate of both."""
         standings = self._standings
         store = standings.store
         if standings.every_correction.corrects_part(statement, later):
             return False
+        earlier = standings.list_messages(statement)
+        ending = standings.list_messages(later)
+        if not standings.told.end_all(earlier, ending):
+            return False
         before = store.read(statement).cues
         after = store.read(later).cues
-        if before.topics.isdisjoint(after.topics) and not count_shared(
-            before.particulars, after.particulars
-        ):
-            return False
-        return standings.told.end_all(
-            standings.list_messages(statement), standings.list_messages(later)
+        if before.topics & after.topics:
+            return True
+        if count_shared(before.particulars, after.particulars):
+            return True
+        return bool(
+            standings.told.have_same_slot(
+                earlier, ending, tells_change=after.tells_change
+            )
         )
 
     def _leaves(self, statement: int, successor: Successor) -> bool:
