@@ -2,10 +2,10 @@
 
 The rules read the user's own words in the first person, and in what `remember` and `correct` were
 given also in the third, by the user's own name: name, home and work, likes and preferences,
-languages, diet, family, pets and birthdays, appointments, and numbers with a label. They also read
-corrections of the message before and requests to remember or to forget. They pass over questions,
-conditions, hearsay, quotations, code, logs and other wordings: memory keeps the turn itself, and no
-fact is better than a wrong one.
+languages, allergies, diet, drinks and devices, family, pets and birthdays, appointments, and numbers
+with a label. They also read corrections of the message before and requests to remember or to forget.
+They pass over questions, conditions, hearsay, quotations, code, logs and other wordings: memory keeps
+the turn itself, and no fact is better than a wrong one.
 
 A language with rules names its module in its file of data. The module has the rules as `RULES`.
 """

@@ -127,6 +127,11 @@ class KnownStandings:
             return None
         return None if self._leaves(statement, successor) else successor
 
+    def shows_end(self, row: int) -> bool:
+        """Return whether the triples show that a row's statement has ended."""
+        statement = self._standings.store.find_statement(row)
+        return statement is not None and bool(self._find_ending(statement))
+
     def _find_ending(self, statement: int) -> Successor | None:
         """Return the nearest later statement that ends the values of one."""
         for row in self._standings.list_later(statement):
@@ -191,15 +196,18 @@ def mark_known(
     return marked
 
 
-def put_successors_first(settled: Sequence[Ranked]) -> list[Ranked]:
-    """Return the rows with each successor before what it supersedes.
+def put_successors_first(
+    settled: Sequence[Ranked], known: KnownStandings
+) -> list[Ranked]:
+    """Return the rows with what has ended, as the triples show, behind its successor.
 
-    The successor takes the place of the earlier row, which follows it.
+    The successor takes the place of the earlier row, which follows it. A pair that is
+    likely only moves nothing.
     """
     placed = list(settled)
     for item in settled:
         successor = _find_successor(item, placed)
-        if successor is None:
+        if successor is None or not known.shows_end(item.number):
             continue
         at = placed.index(item)
         if placed.index(successor) > at:

@@ -150,7 +150,7 @@ def _settle_told(
     marked = fold_confirmations(mark_known(settled, known), store)
     if not asked.about_present:
         return marked
-    return tell_rests(put_successors_first(marked), known)
+    return tell_rests(put_successors_first(marked, known), known)
 
 
 def _settle_summaries(
