@@ -4,17 +4,19 @@
 """
 
 import re
-from functools import cache
+from functools import lru_cache
 
 from varve.domain.language.names import UPPER
 from varve.domain.language.stopwords import STOP_WORDS, STOP_WORDS_BY_STEMMER
 from varve.domain.language.tokens import fold, words, written_words
 
+MAX_CACHED_WORDS = 65_536
 MAX_NAME_WORDS = 3
 """A text of more capitalized words is a heading."""
 _CAPITALIZED = re.compile(rf"\b[{UPPER}][^\W\d_{UPPER}]+")
-_BEGINNING = re.compile(r"(?:^|[.:!?…¿¡\"“«(\n•*–—-])\s*$")
-_WORD_BEFORE = re.compile(r"(?:^|\s)(\S+)\s+$")
+_WORD = re.compile(r"[^\W\d_]+")
+_ENDS = frozenset('.:!?…¿¡"“«(*•–—-')
+"""Marks before the first word of a sentence."""
 
 
 def split_words(text: str) -> list[str]:
@@ -35,10 +37,10 @@ def find_names(text: str) -> set[str]:
     names: set[str] = set()
     for found in _CAPITALIZED.finditer(text):
         word = found[0]
-        if word not in names and fold(word) in STOP_WORDS:
-            before = text[: found.start()]
-            if _is_name(word, before, text):
-                names.add(word)
+        if fold(word) not in STOP_WORDS or word in names:
+            continue
+        if _is_name(word, text[: found.start()].rstrip(), text):
+            names.add(word)
     return names
 
 
@@ -47,10 +49,9 @@ def _is_name(word: str, before: str, text: str) -> bool:
 
     At the beginning of a sentence it is one if the rest is in another language.
     """
-    if _BEGINNING.search(before):
+    if not before or before[-1] in _ENDS:
         return _is_of_other_language(word, text)
-    previous = _WORD_BEFORE.search(before)
-    return previous is not None and previous[1][0].islower()
+    return before.rsplit(maxsplit=1)[-1][0].islower()
 
 
 def _is_of_other_language(word: str, text: str) -> bool:
@@ -58,19 +59,32 @@ def _is_of_other_language(word: str, text: str) -> bool:
 
     A text of capitalized words alone is a name.
     """
-    others = [one for one in written_words(text) if one != word]
-    if all(one[0].isupper() for one in others):
-        return len(others) < MAX_NAME_WORDS and not text.isupper()
-    folded = [one for one in map(fold, others) if one in STOP_WORDS]
     own = _find_languages(fold(word))
-    return bool(folded) and all(
-        own.isdisjoint(_find_languages(one)) for one in folded
-    )
+    others = 0
+    has_grammar = False
+    shares_language = False
+    is_all_capital = True
+    for found in _WORD.finditer(text):
+        other = found[0]
+        if other == word:
+            continue
+        others += 1
+        languages = _find_languages(fold(other))
+        has_grammar = has_grammar or bool(languages)
+        is_all_capital = is_all_capital and other[0].isupper()
+        shares_language = shares_language or not own.isdisjoint(languages)
+        if shares_language and not is_all_capital:
+            return False
+    if is_all_capital:
+        return others < MAX_NAME_WORDS and not text.isupper()
+    return has_grammar
 
 
-@cache
+@lru_cache(maxsize=MAX_CACHED_WORDS)
 def _find_languages(word: str) -> frozenset[str]:
     """Return the languages of which a word is a stop word."""
+    if word not in STOP_WORDS:
+        return frozenset()
     return frozenset(
         language
         for language, listed in STOP_WORDS_BY_STEMMER.items()
