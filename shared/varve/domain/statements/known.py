@@ -127,10 +127,13 @@ class KnownStandings:
             return None
         return None if self._leaves(statement, successor) else successor
 
-    def shows_end(self, row: int) -> bool:
-        """Return whether the triples show that a row's statement has ended."""
+    def find_end(self, row: int) -> str | None:
+        """Return the id of what ends a row's statement, as the triples show; None: nothing."""
         statement = self._standings.store.find_statement(row)
-        return statement is not None and bool(self._find_ending(statement))
+        if statement is None:
+            return None
+        ending = self._find_ending(statement)
+        return self._standings.columns.ids[ending.row] if ending else None
 
     def _find_ending(self, statement: int) -> Successor | None:
         """Return the nearest later statement that ends the values of one."""
@@ -206,8 +209,10 @@ def put_successors_first(
     """
     placed = list(settled)
     for item in settled:
-        successor = _find_successor(item, placed)
-        if successor is None or not known.shows_end(item.number):
+        if item.standing is None or item.standing.current:
+            continue
+        successor = _find_item(known.find_end(item.number), placed)
+        if successor is None:
             continue
         at = placed.index(item)
         if placed.index(successor) > at:
@@ -216,13 +221,9 @@ def put_successors_first(
     return placed
 
 
-def _find_successor(item: Ranked, placed: Sequence[Ranked]) -> Ranked | None:
-    standing = item.standing
-    if standing is None or standing.current or standing.successor is None:
-        return None
-    found = (
-        one for one in placed if standing.successor in (one.id, *one.also_in)
-    )
+def _find_item(id_: str | None, placed: Sequence[Ranked]) -> Ranked | None:
+    """Return the row that shows a record, or into which it was folded."""
+    found = (one for one in placed if id_ in (one.id, *one.also_in))
     return next(found, None)
 
 
