@@ -141,3 +141,58 @@ def test_another_value_confirms_nothing(
     say(memory, FIRST, first)
     say(memory, SECOND, second)
     assert find(memory, word, first).confirmed_at.startswith("2026-06-10")
+
+
+STILL = [
+    ("I live in Madrid.", "Yes, I'm still in Madrid.", "Where do I live?"),
+    ("Vivo en León.", "Sí, sigo en León.", "¿Dónde vivo?"),
+    ("I work at Acme.", "I'm still at Acme.", "Where do I work?"),
+]
+LOST = datetime(2026, 4, 10, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("first", "second", "question"), STILL)
+def test_what_goes_on_has_one_place_and_one_date_invariant_11(
+    memory: Memory, first: str, second: str, question: str
+) -> None:
+    say(memory, LOST, "My favourite bar is Lola's.")
+    say(memory, FIRST, first)
+    say(memory, SECOND, second)
+    results = memory.search(question, user_id=USER).results
+    value = first.split()[-1]
+    (told,) = [one for one in results if value in one.content]
+    assert told.confirmed_at.startswith("2026-09-10")
+    assert len(told.also_in) >= 2
+    block = memory.context(question, user_id=USER).text
+    lines = [line for line in block.splitlines() if value[:-1] in line]
+    assert len(lines) == 1
+    assert "(confirmed 2026-09-10)" in lines[0]
+    confirmed = memory.status()["graph"]["confirmed"]
+    assert confirmed["newest"].startswith("2026-09-10")
+    assert "Lola" in confirmed["statement"]
+
+
+def test_a_thing_that_no_rule_reads_is_confirmed_in_its_place(
+    memory: Memory,
+) -> None:
+    say(memory, FIRST, "Mi coche es un Seat Ibiza.")
+    say(memory, SECOND, "Sigo con el Ibiza.")
+    results = memory.search("¿Qué coche tengo?", user_id=USER).results
+    (told,) = [one for one in results if "Ibiza" in one.content]
+    assert "coche" in told.content
+    assert told.confirmed_at.startswith("2026-09-10")
+
+
+def test_one_part_that_goes_on_confirms_no_other_part(memory: Memory) -> None:
+    say(memory, FIRST, "I live in Madrid and I work at Acme.")
+    say(memory, SECOND, "I'm still in Madrid.")
+    block = memory.context("Where do I live and work?", user_id=USER).text
+    assert "location: Madrid (confirmed 2026-09-10)" in block
+    assert "employer: Acme (confirmed" not in block
+
+
+def test_what_goes_on_and_says_more_keeps_its_place(memory: Memory) -> None:
+    say(memory, FIRST, "I live in Madrid.")
+    say(memory, SECOND, "I'm still in Madrid, near the river with a new cat.")
+    found = find(memory, "river", "Where do I live?")
+    assert found.content.startswith("Ana Ruiz: I'm still")

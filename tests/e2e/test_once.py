@@ -572,6 +572,35 @@ def test_16_own_questions_measure_the_search_by_memory_type(
     assert "questions[0]" in capsys.readouterr().err
 
 
+def test_16_message_ids_that_memory_does_not_hold_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "memory"
+    memory = open_memory(store)
+    remember_ana_and_bo(memory)
+    questions = tmp_path / "questions.json"
+    known = memory.search("Where does Ana live?").results[0].source_ids[0]
+    asked = [
+        {"question": "Where does Ana live?", "messageIds": [known]},
+        {"question": "Who is Bo?", "messageIds": ["m-77", "m-12", "m-77"]},
+    ]
+    questions.write_text(json.dumps(asked), "utf-8")
+    command = ["eval", "retrieval", "--questions", str(questions)]
+    assert main([*command, "--store", str(store)]) == 0
+    said = capsys.readouterr()
+    assert "messageIds of no record here" in said.err
+    assert said.err.rstrip().endswith("m-12, m-77")
+    assert main([*command, "--store", str(store), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["unknownMessageIds"] == ["m-12", "m-77"]
+    asked.pop()
+    questions.write_text(json.dumps(asked), "utf-8")
+    assert main([*command, "--store", str(store), "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["unknownMessageIds"] == []
+    assert "no record" not in said.err
+
+
 def remember_two_anas(memory: Memory) -> None:
     remember_ana_and_bo(memory)
     other = conversation("c-ana-2", "I live in Seville.", user="u-ana-2")

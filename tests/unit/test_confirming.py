@@ -14,6 +14,8 @@ from varve.domain.statements.confirming import confirms_in_words
         ("Mi casero es Paco.", "Mi casero sigue siendo Paco."),
         ("Tomo café.", "Todavía tomo café."),
         ("Vivo en Cádiz.", "Sigo viviendo en Cádiz."),
+        ("Mi coche es un Seat Ibiza.", "Sigo con el Ibiza."),
+        ("I live in Madrid.", "Yes, I'm still in Madrid."),
     ],
 )
 def test_a_text_confirms_what_it_says_goes_on(
@@ -37,6 +39,8 @@ def test_a_text_confirms_what_it_says_goes_on(
         ("Vivo en Cádiz.", "Sigo pensando en Cádiz."),
         ("Tomo café.", "Todavía no tomo café."),
         ("Bebo leche.", "Sigo bebiendo vino."),
+        ("Mi coche es un Seat Ibiza.", "Sigo con el Panda."),
+        ("Mi coche es un Seat Ibiza.", "Ella sigue con el Ibiza."),
     ],
 )
 def test_a_look_alike_confirms_nothing(earlier: str, later: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.test_told_last import NOW, talk
 from varve import Memory
 from varve.api.inspection import Inspection
+from varve.cli.main import main
 from varve.domain.calendar import Period
 from varve.domain.language.courtesies import is_courtesy
 from varve.domain.record import IN_SHORT, turn_id
@@ -30,6 +31,19 @@ from varve.domain.record import IN_SHORT, turn_id
         "Hi Sam, thanks, that works!",
         "Gracias María, perfecto",
         "Thank you Tom!",
+        "Thanks a lot, you're great!",
+        "Hi there, how are you doing today?",
+        "Vale, genial, mil gracias por todo",
+        "Hey Dana, how's it going?",
+        "Good morning! I hope you're doing well.",
+        "You've been very helpful, I really appreciate it.",
+        "Thank you so much for your help, you are the best!",
+        "Fine, thanks, and you?",
+        "Hola, ¿cómo estás hoy?",
+        "¡Muchísimas gracias, eres un sol!",
+        "Genial, te lo agradezco mucho",
+        "Buenos días, ¿qué tal va todo?",
+        "Muy bien, gracias, ¿y tú?",
     ],
 )
 def test_a_greeting_or_an_acknowledgement_is_a_courtesy(text: str) -> None:
@@ -51,6 +65,20 @@ def test_a_greeting_or_an_acknowledgement_is_a_courtesy(text: str) -> None:
         "-----",
         "",
         "Hola, soy Ana",
+        "Hi, I moved to Porto",
+        "Hi there, how are you doing with the oven?",
+        "Thanks a lot, you're late",
+        "You're great with children.",
+        "Thanks for the loan",
+        "How are you feeling after the operation?",
+        "I hope you're right",
+        "Great job at Acme",
+        "I'm fine with Thursday, thanks",
+        "Hola, me he mudado a Oporto",
+        "Gracias por todo, me voy a Lugo",
+        "Eres mi hermana",
+        "¿Cómo está el horno hoy?",
+        "Que bien toca Ana",
     ],
 )
 def test_what_tells_something_is_no_courtesy(text: str) -> None:
@@ -66,6 +94,19 @@ def test_courtesies_are_on_the_timeline_and_no_records(tmp_path: Path) -> None:
     kept = inspection.conversation(Period.parse("2026-03-03"), "c1")
     said = [one["message"]["content"] for one in kept.messages]
     assert said == ["Hi!", "Hello!", "The kiln is full.", "Got it."]
+
+
+@pytest.mark.parametrize("text", ["thanks", "Vale, gracias"])
+def test_what_remember_is_given_is_kept_even_a_courtesy(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = Memory.open(tmp_path, now=NOW)
+    memory.remember(text)
+    page = memory.list(limit=10)
+    assert [one.content for one in page.records] == [f"User: {text}"]
+    store = ["--store", str(tmp_path / "cli")]
+    assert main(["remember", text, *store]) == 0
+    assert "new: 1 turn, 0 facts" in capsys.readouterr().out
 
 
 def test_a_text_of_over_2000_characters_has_one_record_in_short(

@@ -120,6 +120,7 @@ class AsyncMemory:
     summarize = run_in_thread(Memory.summarize)
     cleanup = run_in_thread(Memory.cleanup)
     evaluate_retrieval = run_in_thread(Memory.evaluate_retrieval)
+    find_unknown_messages = run_in_thread(Memory.find_unknown_messages)
     tune_retrieval = run_in_thread(Memory.tune_retrieval)
     forget = run_in_thread(Memory.forget)
     propose_forget = run_in_thread(Memory.propose_forget)

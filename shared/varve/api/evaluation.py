@@ -29,6 +29,21 @@ class EvaluationVerbs(RecordVerbs):
         with self.sessions.open(self.scope, now) as session:
             return evaluate_retrieval(session, questions)
 
+    def find_unknown_messages(
+        self,
+        questions: Sequence[LabelledQuestion],
+        *,
+        now: datetime | None = None,
+    ) -> list[str]:
+        """Return the questions' message ids that no record of this memory comes from.
+
+        A question whose ids are all unknown is answered by nothing. Raises Retryable.
+        """
+        from varve.usecases.evaluate import find_unknown_messages
+
+        with self.sessions.open(self.scope, now) as session:
+            return find_unknown_messages(session, questions)
+
     def tune_retrieval(
         self,
         questions: Sequence[LabelledQuestion],

@@ -2,13 +2,13 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.output import format_count, print_result
+from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Misconfigured, Rejected, prefix_field
 from varve.domain.evaluation import parse_questions
 from varve.domain.experience.alike import Embed, EmbedWords
@@ -37,6 +37,9 @@ from varve.domain.trial.rounds import (
 from varve.ports.search import word_embedding
 from varve.usecases.experience.reasoning import ModelReasoner
 from varve.usecases.session import Session
+
+MAX_NAMED = 20
+"""The most unknown message ids that a warning names."""
 
 
 def add_eval(command: argparse.ArgumentParser) -> None:
@@ -100,14 +103,30 @@ def _evaluate_retrieval(options: argparse.Namespace, memory: Memory) -> None:
     value = _read_json(options.questions)
     with prefix_field(f"{options.questions}: "):
         questions = parse_questions(value)
+    unknown = memory.find_unknown_messages(questions)
+    if unknown:
+        say(f"varve: warning: {_name_unknown(unknown)}")
     if options.tune:
         tuning = memory.tune_retrieval(questions).to_dict()
         print_result(options, tuning, _format_tuning(tuning))
         return
     figures = memory.evaluate_retrieval(questions)
     shown = {name: one.to_dict() for name, one in figures.items()}
-    value = {"questions": len(questions), **shown}
+    value = {
+        "questions": len(questions),
+        "unknownMessageIds": unknown,
+        **shown,
+    }
     print_result(options, value, _format_figures(shown))
+
+
+def _name_unknown(ids: Sequence[str]) -> str:
+    """Return a line that names message ids which no answer can come from."""
+    names = ", ".join(ids[:MAX_NAMED])
+    more = ", …" if len(ids) > MAX_NAMED else ""
+    return (
+        f"messageIds of no record here, which no search finds: {names}{more}"
+    )
 
 
 def _format_tuning(tuning: dict[str, Any]) -> Iterator[str]:

@@ -53,4 +53,6 @@ def _describe(told: Ingested) -> str:
         return "refused: this memory has forgotten this statement"
     if not told.stored.messages:
         return "known already; nothing new"
-    return f"remembered; new: {format_count(told.stored.facts, 'fact')}"
+    turns = format_count(told.stored.turns, "turn")
+    facts = format_count(told.stored.facts, "fact")
+    return f"remembered; new: {turns}, {facts}"

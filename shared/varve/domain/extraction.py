@@ -56,10 +56,15 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The facts and triple operations in a batch."""
+    """The facts and triple operations in a batch.
+
+    `ends_if_known` are deletions that count only if the graph has a value that they end:
+    "Miso passed away" ends a pet if Miso is one.
+    """
 
     facts: tuple[Fact, ...] = field(default=())
     operations: tuple[TripleOperation, ...] = field(default=())
+    ends_if_known: tuple[TripleOperation, ...] = field(default=())
 
 
 Change = tuple[str, str, tuple[str, ...]]

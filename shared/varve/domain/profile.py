@@ -33,22 +33,23 @@ DEFAULT_USER = "default"
 
 KNOWN_KEYS = (
     "name", "preferred_name", "pronouns", "language", "time_zone", "location", "role", "employer",
-    "birthday", "diet", "allergies", "languages", "preferences",
+    "birthday", "diet", "allergies", "cannot_eat", "languages", "preferences",
 )  # fmt: skip
 """The attributes that conversations can set, in the order of the profile."""
 
-FIRST_KEYS = ("allergies", "diet", "preferences")
-VITAL_KEYS = frozenset({"allergies", "diet"})
+FIRST_KEYS = ("allergies", "cannot_eat", "diet", "preferences")
+VITAL_KEYS = frozenset({"allergies", "cannot_eat", "diet"})
 """Attributes that a block has whatever else the budget leaves out."""
 """The attributes that a context has first: to leave them out does the most harm."""
 
-LIST_KEYS = frozenset({"allergies", "languages", "preferences"})
+LIST_KEYS = frozenset({"allergies", "cannot_eat", "languages", "preferences"})
 """The keys that may have several values; every other key has its newest value."""
 
 KEY_OF_PREDICATE = {
     "name": "name", "full_name": "name", "goes_by": "preferred_name", "pronouns": "pronouns",
     "language": "language", "time_zone": "time_zone", "lives_in": "location", "works_as": "role",
     "works_at": "employer", "birthday": "birthday", "diet": "diet", "allergic_to": "allergies",
+    "cannot_eat": "cannot_eat",
     "speaks": "languages", "prefers": "preferences",
 }  # fmt: skip
 """The profile key for each predicate of a triple about a speaker.

@@ -25,7 +25,7 @@ from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names, meant, normalized
 SINGLE_VALUED = frozenset(
     {
         "lives_in", "works_at", "works_as", "name", "birthday", "age", "address", "email",
-        "phone", "time_zone", "language", "married_to", "reports_to", "hometown", "studies_at",
+        "phone", "time_zone", "language", "pronouns", "married_to", "reports_to", "hometown", "studies_at",
     }
 )  # fmt: skip
 """Predicates that have one value at a time: a newer value closes the one before it."""

@@ -30,12 +30,16 @@ def extract_in_batches(
     """
     facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
     operations: list[TripleOperation] = []
+    if_known: list[TripleOperation] = []
     for batch in _batches(message, spoken, before, zone):
         extraction = extractor.extract(batch)
         for fact in extraction.facts:
             facts[fact.content, fact.message_ids] = fact
         operations += extraction.operations
-    return Extraction(tuple(facts.values()), tuple(operations))
+        if_known += extraction.ends_if_known
+    return Extraction(
+        tuple(facts.values()), tuple(operations), tuple(if_known)
+    )
 
 
 def _batches(

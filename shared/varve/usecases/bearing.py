@@ -2,6 +2,8 @@
 
 from varve.domain.record import MemoryType
 from varve.domain.search.answer import SearchResponse
+from varve.domain.search.mentions import has_mentions
+from varve.domain.search.question import find_whom
 from varve.domain.statements.bearing import bears_on
 from varve.domain.statements.cues import asks_past
 
@@ -16,10 +18,12 @@ def find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
     both do.
     """
     is_past = asks_past(prompt)
+    whom = find_whom(prompt)
     found = _find_asked_by_time(response)
     for result in response.results[:MAX_BEARING]:
         is_told = result.memory_type in (MemoryType.FACT, MemoryType.TURN)
-        bears = result.answers or bears_on(prompt, result.content)
+        names = whom and has_mentions(result.content, [[whom]])
+        bears = names or result.answers or bears_on(prompt, result.content)
         if is_told and bears:
             found.add(result.superseded_by or result.id)
             if is_past:

@@ -62,6 +62,7 @@ from varve.usecases.shared_memories import (
     start_reading_grants,
 )
 from varve.usecases.superseded import (
+    confirm_attributes,
     drop_superseded_attributes,
     find_doubtful_attributes,
 )
@@ -199,7 +200,9 @@ def _select_profile(question: ContextQuestion, sources: Sources) -> _Profile:
     current = select_current_entries(stated, question.now)
     statements = drop_superseded_attributes(sort_for_block(current), stock)
     doubtful = find_doubtful_attributes(statements, stock)
-    confirmed = find_confirmations(stated, question.now)
+    confirmed = confirm_attributes(
+        find_confirmations(stated, question.now), statements, stock
+    )
     entries = [
         attribute_entry(one, question.zone, doubtful, confirmed[one.id])
         for one in statements

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.evaluation import (
     CUTS,
@@ -40,6 +41,25 @@ def evaluate_retrieval(
             figures.append(judge(question, search(session, request).results))
         found[name] = average(figures)
     return found
+
+
+def find_unknown_messages(
+    session: Session, questions: Sequence[LabelledQuestion]
+) -> list[str]:
+    """Return the message ids of the questions that no record comes from.
+
+    No search can find these: they are misspelt, of another agent, or have expired.
+    Raises Retryable.
+    """
+    unknown = {id_ for question in questions for id_ in question.message_ids}
+    reader = session.records.at(session.scope)
+    for grain in Grain:
+        for label in reader.periods(session.scope, grain):
+            if not unknown:
+                return []
+            for record in reader.in_period(session.scope, grain, label):
+                unknown.difference_update(record.source_ids)
+    return sorted(unknown)
 
 
 def tune_retrieval(

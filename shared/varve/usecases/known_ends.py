@@ -14,6 +14,7 @@ from varve.domain.statements.telling import (
     find_turn_id,
     list_corrected,
 )
+from varve.domain.statements.told_values import TIMELESS
 from varve.domain.triple import Op, Triple, TripleOperation
 from varve.ports.records import MemoryReader
 
@@ -146,6 +147,8 @@ def _find_open(
     """Return whether a triple that a message states has not ended, by message."""
     is_open: dict[MessageKey, bool] = {}
     for triple in triples:
+        if triple.label in TIMELESS:
+            continue
         end = triple.invalid_at
         has_ended = end is not None and end <= present
         for operation in list_stating(triple):

@@ -7,12 +7,17 @@ from datetime import datetime
 from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message, owner_of_each
 from varve.domain.echo import without_injected
-from varve.domain.extraction import Fact, Utterance, restate_changes
+from varve.domain.extraction import (
+    Extraction,
+    Fact,
+    Utterance,
+    restate_changes,
+)
 from varve.domain.metadata import encode_metadata, share_metadata
 from varve.domain.profile import ProfileEntry, build_entries
 from varve.domain.record import MemoryType, Record, fact_id
 from varve.domain.transcript import introduction, speakers
-from varve.domain.triple import TripleOperation
+from varve.domain.triple import TripleOperation, evidence_of, idle_deletions
 from varve.messages.ingest import IngestMessage
 from varve.messages.write import (
     WriteProfile,
@@ -90,9 +95,27 @@ def understand(
         for fact in extraction.facts
         if ids & set(fact.message_ids)
     ]
-    operations = restate_changes(extraction.operations, utterances)
+    ends = _find_known_ends(session, extraction, utterances)
+    operations = [*restate_changes(extraction.operations, utterances), *ends]
     entries = build_entries(operations, utterances)
     return Learnt(facts, operations, entries, len(extraction.operations))
+
+
+def _find_known_ends(
+    session: Session, extraction: Extraction, utterances: Sequence[Utterance]
+) -> list[TripleOperation]:
+    """Return the deletions that end a value of the graph, among those that need one.
+
+    What earlier messages state is written first. Raises Retryable.
+    """
+    if not extraction.ends_if_known:
+        return []
+    session.queues.flush()
+    known = evidence_of(session.graph.triples(session.scope))
+    stated = [*known.values(), *extraction.operations]
+    ends = restate_changes(extraction.ends_if_known, utterances)
+    idle = idle_deletions(ends, stated)
+    return [one for one in ends if one.id not in idle]
 
 
 def send_learnt(

@@ -28,6 +28,7 @@ from varve.domain.search.supersession import (
     demote_ended,
     drop_corrected,
     find_ended,
+    put_current_first,
 )
 from varve.domain.statements.cues import asks_own, asks_past
 from varve.ports.knowledge import Reranker
@@ -42,11 +43,15 @@ from varve.usecases.lookup import (
     Running,
     SharedMemory,
 )
-from varve.usecases.meant import ask_which, explain_ambiguous, find_meant
+from varve.usecases.meant import (
+    Meant,
+    ask_which,
+    explain_bearers,
+    find_meant,
+)
 from varve.usecases.search_hints import (
     explain_empty,
-    explain_finer,
-    explain_outside,
+    explain_found,
 )
 from varve.usecases.session import Session
 from varve.usecases.shared_memories import (
@@ -140,7 +145,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     if meant.candidates:
         return ask_which(request, meant.candidates)
     running = Running(lookup, request, lookup.open_stocks(request.where))
-    way = route(request, lookup.now, zone).mentioning(meant.mentions)
+    way = _route(meant, running)
     lanes = _choose_lanes(way, running)
     if way.weighs and not running.holds(lanes.filled, way):
         newest = running.find_newest(lanes.filled, way.present)
@@ -151,7 +156,8 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
         ordered, request.max_results, request.max_tokens
     )
     hint = (
-        _explain_found(way, lanes, running)
+        explain_bearers(meant, [_read_words(item) for item in best])
+        or explain_found(way, lanes, running)
         if best
         else explain_empty(way, lanes, len(found), running)
     )
@@ -165,13 +171,16 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     )
 
 
-def _explain_found(way: Route, lanes: Lanes, running: Running) -> str | None:
-    """Return the hint of an answer with results; None: there is nothing to say."""
-    return (
-        explain_outside(way, lanes, running)
-        or explain_finer(way, lanes)
-        or _explain_name(way, running)
-    )
+def _route(meant: Meant, running: Running) -> Route:
+    """Return the route to what a request means; a name that nothing has limits nothing."""
+    lookup = running.lookup
+    asked = route(running.request, lookup.now, lookup.zone)
+    way = asked.mentioning(meant.mentions)
+    if meant.everything and way.has_limits:
+        way = way.browsing()
+    if meant.whom and not _choose_lanes(way, running).filled:
+        return asked
+    return way
 
 
 def _find_widened(
@@ -183,18 +192,6 @@ def _find_widened(
         return found
     wide = way.without_window(running.request)
     return _find(wide, _choose_lanes(wide, running), running)
-
-
-def _explain_name(way: Route, running: Running) -> str | None:
-    """Say whom a name in a question about the present may mean; None: it is clear.
-
-    Other questions do not read the triples.
-    """
-    request = running.request
-    if request.about or not asks_how_things_stand(way.text):
-        return None
-    triples = fold_of_user(running.lookup.triples(), request.user_id)
-    return explain_ambiguous(way.text, triples)
 
 
 def _hide_forgotten(
@@ -212,6 +209,10 @@ def _hide_forgotten(
     if asks and not has_requests(own.columns(Grain.WORKING)):
         return found
     return drop_forgotten(found, running.lookup)
+
+
+def _read_words(item: Ranked | Browsed) -> str:
+    return item.content if isinstance(item, Ranked) else item.record.content
 
 
 def _rerank(
@@ -282,7 +283,10 @@ def _find(
     if not lanes.filled:
         return []
     if not way.text:
-        return browse(way, lanes.filled, running)
+        browsed = browse(way, lanes.filled, running)
+        if not running.request.text or running.request.include_superseded:
+            return browsed
+        return put_current_first(browsed)
     no_window = way.since is None and way.until is None
     current = no_window and asks_how_things_stand(way.text)
     found = find(_wanted(way, lanes, running, current=current), running.stocks)

@@ -1,12 +1,24 @@
 """The hints of a search: why it found nothing, or not where the question asked."""
 
 from varve.domain.calendar import Grain
+from varve.domain.entities import fold_of_user
 from varve.domain.search.query import Filter
+from varve.domain.search.question import asks_how_things_stand
 from varve.domain.search.routing import Route
 from varve.usecases.lookup import Lanes, Running
+from varve.usecases.meant import explain_ambiguous
 
 
-def explain_outside(way: Route, lanes: Lanes, running: Running) -> str | None:
+def explain_found(way: Route, lanes: Lanes, running: Running) -> str | None:
+    """Return the hint of an answer with results; None: there is nothing to say."""
+    return (
+        _explain_outside(way, lanes, running)
+        or _explain_finer(way, lanes)
+        or _explain_name(way, running)
+    )
+
+
+def _explain_outside(way: Route, lanes: Lanes, running: Running) -> str | None:
     """Say that the results lie outside the time that the question names.
 
     None: they do not.
@@ -20,7 +32,7 @@ def explain_outside(way: Route, lanes: Lanes, running: Running) -> str | None:
     return None
 
 
-def explain_finer(way: Route, lanes: Lanes) -> str | None:
+def _explain_finer(way: Route, lanes: Lanes) -> str | None:
     """Say that finer grains answer in place of the one that the request names."""
     if not lanes.fallback or way.asked is None or way.understood:
         return None
@@ -32,6 +44,18 @@ def explain_finer(way: Route, lanes: Lanes) -> str | None:
     else:
         missing = f"There are no {way.asked} summaries here"
     return f"{missing}; {', '.join(finer)} records answer as well."
+
+
+def _explain_name(way: Route, running: Running) -> str | None:
+    """Say whom a name in a question about the present may mean; None: it is clear.
+
+    Other questions do not read the triples.
+    """
+    request = running.request
+    if request.about or not asks_how_things_stand(way.text):
+        return None
+    triples = fold_of_user(running.lookup.triples(), request.user_id)
+    return explain_ambiguous(way.text, triples)
 
 
 def explain_empty(

@@ -13,9 +13,11 @@ from varve.ports.records import MemoryReader
 from varve.usecases.budget import read_budget
 from varve.usecases.erasure import receipts
 from varve.usecases.erasure.rereads import read_plan
+from varve.usecases.find import Stock
 from varve.usecases.inspection.occurring import list_people, list_topics
 from varve.usecases.plan import GRACE
 from varve.usecases.session import Session
+from varve.usecases.superseded import confirm_triples
 from varve.usecases.waiting import folder_of
 
 
@@ -63,7 +65,7 @@ def status(
             "periods": len(closed) - len(failures),
             "cleanups": len(expired),
         },
-        "graph": _graph(session),
+        "graph": _graph(session, reader),
         "notes": _notes(session),
         "timeline": {"bytes": _bytes(session, f"timeline/{scope}")},
         "erasure": receipts.last(scope, objects=session.objects),
@@ -120,32 +122,41 @@ def _grain(
     }
 
 
-def _graph(session: Session) -> dict[str, Any]:
+def _graph(session: Session, reader: MemoryReader) -> dict[str, Any]:
     triples, current = session.graph.counts(session.scope, session.now)
     size = _bytes(session, f"graphs/{session.scope}")
     return {
         "triples": triples,
         "current": current,
         "bytes": size,
-        "confirmed": _confirmed(session) if current else None,
+        "confirmed": _confirmed(session, reader) if current else None,
     }
 
 
-def _confirmed(session: Session) -> dict[str, Any] | None:
+def _confirmed(
+    session: Session, reader: MemoryReader
+) -> dict[str, Any] | None:
     """Return when the current triples were last confirmed: the longest ago, and the newest."""
-    times = [
-        (max(one.event_time for one in triple.evidence), triple.id, triple)
-        for triple in session.graph.triples(session.scope)
-        if triple.holds(session.now)
-    ]
-    if not times:
+    triples = session.graph.triples(session.scope)
+    held = {one.id: one for one in triples if one.holds(session.now)}
+    if not held:
         return None
-    oldest, _, triple = min(times)
-    newest, *_ = max(times)
+    stated = {
+        id_: max(one.event_time for one in triple.evidence)
+        for id_, triple in held.items()
+    }
+    stock = Stock(
+        session.scope,
+        reader,
+        session.embedder,
+        triples=lambda: triples,
+    )
+    confirmed = confirm_triples(stated, list(held.values()), stock)
+    oldest, id_ = min((time, id_) for id_, time in confirmed.items())
     return {
         "oldest": iso(oldest),
-        "statement": in_words(triple),
-        "newest": iso(newest),
+        "statement": in_words(held[id_]),
+        "newest": iso(max(confirmed.values())),
     }
 
 

@@ -1,15 +1,17 @@
-"""Leave out the triples and attributes whose messages were corrected."""
+"""Which triples and attributes were corrected, and when the others were last confirmed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from varve.domain.calendar import Grain
+from varve.domain.calendar import Grain, moment
 from varve.domain.mention import in_words
 from varve.domain.profile import ProfileEntry
 from varve.domain.search.columns import Columns
 from varve.domain.search.row import Message
+from varve.domain.statements.confirmed_places import find_confirmations
 from varve.domain.statements.standing import Standings
 from varve.domain.triple import Triple
-from varve.usecases.find import Stock
+from varve.usecases.find import Stock, read_columns
 
 Parts = dict[str, tuple[Message, str]]
 """By key, a message and the words that were drawn from it."""
@@ -38,6 +40,35 @@ def find_doubtful_attributes(
     return standings.find_likely_superseded(parts)
 
 
+def confirm_attributes(
+    confirmed: Mapping[str, datetime],
+    statements: Sequence[ProfileEntry],
+    stock: Stock,
+) -> dict[str, datetime]:
+    """Return when statements of the profile were last confirmed, by later messages too."""
+    return _confirm(confirmed, _list_parts(statements), stock)
+
+
+def confirm_triples(
+    confirmed: Mapping[str, datetime], held: Sequence[Triple], stock: Stock
+) -> dict[str, datetime]:
+    """Return when triples were last confirmed, by messages that state no triple too."""
+    return _confirm(confirmed, _list_triples(held), stock)
+
+
+def _confirm(
+    confirmed: Mapping[str, datetime], parts: Parts, stock: Stock
+) -> dict[str, datetime]:
+    latest = dict(confirmed)
+    columns = read_columns(stock, Grain.WORKING) if parts else None
+    if columns is None or not len(columns):
+        return latest
+    standings = Standings(columns, told=stock.told)
+    for key, time in find_confirmations(standings, parts).items():
+        latest[key] = max(latest[key], moment(time))
+    return latest
+
+
 def _list_parts(statements: Sequence[ProfileEntry]) -> Parts:
     parts: Parts = {}
     for statement in statements:
@@ -51,6 +82,11 @@ def drop_superseded_triples(
     held: Sequence[Triple], stock: Stock
 ) -> list[Triple]:
     """Return the triples that no message corrects."""
+    corrected = _find_corrected(_list_triples(held), stock)
+    return [triple for triple in held if triple.id not in corrected]
+
+
+def _list_triples(held: Sequence[Triple]) -> Parts:
     parts: Parts = {}
     for triple in held:
         told = triple.evidence[-1]
@@ -59,8 +95,7 @@ def drop_superseded_triples(
                 (told.conversation_id, message),
                 in_words(triple),
             )
-    corrected = _find_corrected(parts, stock)
-    return [triple for triple in held if triple.id not in corrected]
+    return parts
 
 
 def _find_corrected(parts: Parts, stock: Stock) -> frozenset[str]:

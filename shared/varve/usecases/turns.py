@@ -6,6 +6,7 @@ from varve.domain.extractive import choose_sentences, sentences
 from varve.domain.language.courtesies import is_courtesy
 from varve.domain.metadata import encode_metadata
 from varve.domain.record import IN_SHORT, MemoryType, Record, turn_id
+from varve.domain.statements.telling import CORRECTION, REMEMBERED
 from varve.domain.text import passages, salience
 from varve.messages.ingest import IngestMessage
 from varve.usecases.learning import Spoken
@@ -23,14 +24,18 @@ def build_turns(
 ) -> list[Record]:
     """Return the turns of messages, with the speaker's name.
 
-    A message that only greets, thanks or acknowledges has none: the timeline has it. A
-    long message has a turn for each passage, and one more with its most central
-    sentences. Raises Retryable, Misconfigured: the sentences cannot be embedded.
+    A message that only greets, thanks or acknowledges has none: the timeline has it. What
+    `remember` or `correct` was given always has one. A long message has a turn for each
+    passage, and one more with its most central sentences. Raises Retryable,
+    Misconfigured: the sentences cannot be embedded.
     """
     names = {utterance.speaker for _, utterance in spoken}
+    is_told = message.conversation.conversation_id.startswith(
+        (REMEMBERED, CORRECTION)
+    )
     turns: list[Record] = []
     for said, utterance in spoken:
-        if is_courtesy(utterance.text, names):
+        if not is_told and is_courtesy(utterance.text, names):
             continue
         for number, words in _cut(session, utterance.text):
             turns.append(

@@ -113,7 +113,8 @@ class Questions:
     `asks_when` and `current` ask for a time and for the present. `opening` words, after a
     `greeting`, begin a question about the present if a word of `present` and none of `past` follows;
     `state_opening` begins one about a `state`. `happened` are words that ask for whatever
-    there was, and the folded words `aimed` ask for one thing.
+    there was, and the folded words `aimed` ask for one thing. `all_about` is followed by whom or what a
+    text asks everything of.
     `relative_times` are words of a time relative to the present. `time_marks` are words of any text
     that show a time; `{unit}` in them stands for the `time_units` of all languages. `asking` words
     begin a clause that asks.
@@ -130,6 +131,7 @@ class Questions:
     state: Words = ()
     happened: Words = ()
     aimed: Words = ()
+    all_about: Words = ()
     relative_times: Words = ()
     time_marks: Words = ()
     time_units: Words = ()

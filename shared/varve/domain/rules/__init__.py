@@ -2,10 +2,10 @@
 
 The rules read the user's own words in the first person, and in what `remember` and `correct` were
 given also in the third, by the user's own name: name, home and work, likes and preferences,
-languages, diet, family, pets and birthdays, appointments, and numbers with a label. They also read
-corrections of the message before and requests to remember or to forget. They pass over questions,
-conditions, hearsay, quotations, code, logs and other wordings: memory keeps the turn itself, and no
-fact is better than a wrong one.
+languages, allergies, diet, drinks and devices, family, pets and birthdays, appointments, and numbers
+with a label. They also read corrections of the message before and requests to remember or to forget.
+They pass over questions, conditions, hearsay, quotations, code, logs and other wordings: memory keeps
+the turn itself, and no fact is better than a wrong one.
 
 A language with rules names its module in its file of data. The module has the rules as `RULES`.
 """
@@ -57,15 +57,18 @@ class RuleExtractor:
         """Return the facts and triple operations that the batch's user messages state."""
         facts: dict[tuple[str, str], Fact] = {}
         operations: dict[str, TripleOperation] = {}
+        if_known: dict[str, TripleOperation] = {}
         for utterance, statement in _statements(batch):
             if statement.fact:
                 fact = _fact(statement, utterance, batch)
                 facts.setdefault((utterance.message_id, fact.content), fact)
-            for operation in _operations(statement, utterance, batch):
-                operations.setdefault(operation.id, operation)
+            for change, operation in _operations(statement, utterance, batch):
+                sure = if_known if change.if_known else operations
+                sure.setdefault(operation.id, operation)
         return Extraction(
             facts=tuple(facts.values()),
             operations=tuple(operations.values()),
+            ends_if_known=tuple(if_known.values()),
         )
 
 
@@ -159,14 +162,15 @@ def _fact(statement: StatedClause, utterance: Utterance, batch: Batch) -> Fact:
 
 def _operations(
     statement: StatedClause, utterance: Utterance, batch: Batch
-) -> Iterator[TripleOperation]:
+) -> Iterator[tuple[Change, TripleOperation]]:
+    """Yield the changes of a statement with their operations."""
     times = _effective_times(statement, utterance, batch)
     for change, event_time in product(statement.changes, times):
         if change.predicate in LITERAL and not _is_name(
             change, statement, utterance
         ):
             continue
-        yield TripleOperation(
+        operation = TripleOperation(
             op=change.op,
             subject=change.subject,
             predicate=change.predicate,
@@ -179,6 +183,7 @@ def _operations(
             confidence=statement.confidence,
             replaces=change.replaces or None,
         )
+        yield change, operation
 
 
 def _is_name(

@@ -2,7 +2,7 @@
 
 import re
 
-from varve.domain.rules import english_changes, english_rows
+from varve.domain.rules import english_changes, english_habits, english_rows
 from varve.domain.rules.english_words import (
     DATES,
     EVENTS,
@@ -64,7 +64,7 @@ def _list_forgettable() -> dict[str, str]:
 
 RULES = LanguageRules(
     code="en",
-    rules=compile_rows((*english_changes.ROWS, *english_rows.ROWS), SLOTS),
+    rules=compile_rows((*english_changes.ROWS, *english_habits.ROWS, *english_rows.ROWS), SLOTS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(
@@ -72,7 +72,9 @@ RULES = LanguageRules(
     hint=re.compile(
         rf"\b(?:I|I'm|I've|my|we|we're|our|me|remember|forget|record|note|mind|(?:{LABELS})|(?:{EVENTS})"
         r"|fixed|repaired|mended|sorted|replaced|cancell?ed|works|working|back"
-        r"|always (?:answer|reply|respond|write)|meant|it's|not|make that)\b", re.IGNORECASE,
+        r"|answer|reply|respond|always write"
+        r"|passed away|died|no longer with us|put to sleep|baby|twins|born|meant|it's|not"
+        r"|make that)\b", re.IGNORECASE,
     ),
     opening=re.compile(
         rf"(?:(?:{_FILLER})\b(?:[,.:!]| [-–—])* +|(?:no|right)[,.:!]+ +|(?:{DATES.pattern}),? (?=I\b|we\b"
@@ -94,7 +96,8 @@ RULES = LanguageRules(
     ),
     doubt=re.compile(
         r"\b(?:if(?! (?:possible|needed|necessary|you (?:can|like|need|want|don't mind)|that helps)\b)"
-        r"|unless|whether|would|could|might|maybe|perhaps|probably|possibly|wish|hop(?:e|ing)|hopefully"
+        r"|unless|whether|(?:would|could)(?! (?:actually |literally |really )?kill me\b)"
+        r"|might|maybe|perhaps|probably|possibly|wish|hop(?:e|ing)|hopefully"
         r"|suppos(?:e|ing)|imagine|pretend(?:ing)?|dream(?:t|ed)?|hypothetical(?:ly)?|joking|kidding|planning"
         r"|considering|thinking (?:about|of)|sa(?:id|ys|ying)|told|tells|heard|claim(?:s|ed)?|thinks|thought"
         r"|apparently|supposedly|allegedly|rumou?rs?|according to|fictional|for example|for instance|e\.g"

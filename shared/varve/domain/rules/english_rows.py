@@ -2,10 +2,23 @@
 
 from varve.domain.language.statements import Lean
 from varve.domain.rules.english_words import EVER, I_AM, I_HAVE, WE
-from varve.domain.rules.rule import Row, ends, known_as, sets
+from varve.domain.rules.rule import Row, ends, ends_if_known, known_as, sets
 
 _OPT_DATE = "(?: {time})?(?! (?:or|to|through|until|and) )"
 _SIBLING = "(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin|baby|middle|new|dear|lovely|beloved) )?"  # noqa: E501
+
+_CANNOT = "(?:can't|cannot|can not)"
+_FOOD = (
+    r"(?!(?:an?|the|my|your|our|another|any|all|half|every|everything|anything|more|much|many|so|too|that"
+    r"|this|it|or|and|healthy|outside|inside|indoors|standing|sitting|lying|\w+(?<!jel)ly|well|properly|enough|out|alone|early|late|fast|slowly|now|today|tonight|breakfast|lunch|dinner"
+    r"|supper|brunch|meals?|at|on|in|with|like|for|because|here|there|either|\d)\b)"
+    r"(?![^,;:]*\b(?:before|after|without|with|until|today|tonight|tomorrow|yet|fast|enough|when|while|than"
+    r"|right now|this (?:week|month|morning|evening)|during|for (?:an?|the|two)|in public"
+    r"|at (?:night|noon|home|work|the moment))\b)"
+)
+"""Begins what a speaker never eats, and no meal or portion."""
+_HIVES = "(?:hives|a rash|rashes|an allergic reaction|anaphylaxis|an anaphylactic shock)"
+_OFTEN = r"(?=$|[,.;:!]| (?:please|from now on|only|always|going forward)\b)"
 
 _CALLS = "(?:everybody|everyone|people|most people|my friends|all my friends|my family|they|they all) calls?"
 _NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
@@ -143,7 +156,7 @@ ROWS = (
         "{who} no longer likes {item}{thing2}{thing3}", ends("likes", "{item}{thing2}{thing3}"), 0.6, 0.8),
     Row(r"(?:I (?:don't|do not) (?P<use>eat|drink|take) {item} (?:any more|anymore|any longer)|I no longer"
         r" (?P<use2>eat|drink|take) {thing})",
-        "{who} no longer {use}{use2}s {item}{thing}", (), 0.6, 0.85),
+        "{who} no longer {use}{use2}s {item}{thing}", ends_if_known("drinks", "{item}{thing}"), 0.6, 0.85),
     Row(rf"I {EVER}{{verb}} {{things}}", "{who} {verb} {things}", sets("likes", "{things}"), 0.5, 0.8),
     Row(rf"{I_AM} (?:a (?:big|huge) fan of|(?:really |very |super )?(?:into|fond of|keen on)) {{things}}",
         "{who} likes {things}", sets("likes", "{things}"), 0.5, 0.75),
@@ -157,6 +170,12 @@ ROWS = (
     Row(rf"I {EVER}prefer {{thing}}", "{who} prefers {thing}", sets("prefers", "{thing}"), 0.6, 0.85),
     Row(r"(?:please )?always (?:answer|reply|respond|write)(?: to)?(?: me)? in {language}",
         "{who} wants answers in {language}", sets("language", "{language}"), 0.8, 0.9),
+    Row(rf"(?:(?:please )?(?:(?:answer|reply to|respond to|write to|talk to) me(?: back)? in {{language}}"
+        rf"|speak {{language2}} (?:to|with) me)|please (?:answer|reply|respond) in {{language3}}){_OFTEN}",
+        "{who} wants answers in {language}{language2}{language3}",
+        sets("language", "{language}{language2}{language3}"), 0.8, 0.85),
+    Row(r"(?:my pronouns are|I (?:use|go by)) (?:the )?{pronouns}(?: pronouns)?{end}",
+        "{whose} pronouns are {pronouns}", sets("pronouns", "{pronouns}"), 0.8, 0.95),
     Row(rf"(?:I {EVER}speak|{I_AM} fluent in|my (?:native language|mother tongue|first language) is)"
         rf" (?:fluent )?{{languages}}{{end}}",
         "{who} speaks {languages}", sets("speaks", "{languages}"), 0.6, 0.85),
@@ -176,6 +195,25 @@ ROWS = (
         rf" )?(?P<diet>vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic)(?:"
         rf" now)?{{end}}",
         "{who} is {diet}", sets("diet", "{diet}"), 0.8, 0.9),
+    Row(rf"I {EVER}{_CANNOT} eat {_FOOD}(?:{{item}} (?:any ?more|any longer|at all)|{{things}})",
+        "{who} cannot eat {item}{things}",
+        (sets("cannot_eat", "{item}"), sets("cannot_eat", "{things}")), 0.9, 0.85),
+    Row(rf"(?:I {EVER}(?:{_CANNOT} (?:have|drink|tolerate|digest)|(?:don't|do not) tolerate) (?:any )?"
+        rf"|{I_AM} {EVER}intolerant to ){{allergens}}{{end}}",
+        "{who} does not tolerate {allergens}", sets("cannot_eat", "{allergens}"), 0.9, 0.85),
+    Row(rf"{I_AM} {EVER}{{allergens}}[- ]intolerant",
+        "{who} does not tolerate {allergens}", sets("cannot_eat", "{allergens}"), 0.9, 0.9),
+    Row(r"{allergens} (?:(?:don't|doesn't|do not|does not) agree|disagrees?) with me{end}",
+        "{who} does not tolerate {allergens}", sets("cannot_eat", "{allergens}"), 0.8, 0.85),
+    Row(r"(?:an? |the |eating )?{allergens} (?:could|can|would|will)(?: actually| literally| really)? kill"
+        r" me{end}",
+        "{who} is allergic to {allergens}", sets("allergic_to", "{allergens}"), 0.9, 0.85),
+    Row(rf"(?:(?:eating )?{{allergens}} gives? me {_HIVES}{{end}}"
+        rf"|I {EVER}(?:get|break out in|come out in) {_HIVES} from"
+        r" {allergens2}{end})",
+        "{who} is allergic to {allergens}", sets("allergic_to", "{allergens}"), 0.9, 0.85),
+    Row(rf"I can {EVER}eat {_FOOD}{{item}} again{{end}}",
+        "{who} can eat {item} again", ends("cannot_eat", "{item}"), 0.8, 0.85),
     # Family and pets
     Row(rf"{WE} have (?:an? |got an? ){_SIBLING}{{kin}},? (?:called |named |whose name is ){{name}}",
         "{whose} {kin} is called {name}", sets("{kin_of}", "{name}"), 0.7, 0.9),

@@ -6,11 +6,15 @@ from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
 from varve.domain.rules.rule import Slot
 from varve.domain.rules.values import (
+    BROWSER,
     CODE,
     CODE_OR_NUMBER,
+    COMPUTER_KIND,
     EMAIL,
     NUMBER,
     PHONE,
+    PHONE_KIND,
+    PRONOUNS,
     ZONE,
     is_employer,
     is_known_place,
@@ -19,6 +23,7 @@ from varve.domain.rules.values import (
     is_place,
     is_stable,
     is_worth,
+    list_of,
     no_job,
     with_article,
 )  # fmt: skip
@@ -171,6 +176,18 @@ SLOTS = {
         is_stable,
     ),
     "diet": Slot(_DIETS),
+    "allergens": Slot(
+        list_of(names.ALLERGENS_EN, "and"),
+        derive=lambda value: {"allergens": value.lower()},
+    ),
+    "pronouns": Slot(PRONOUNS),
+    "hot_drink": Slot(
+        r"(?:(?:black|green|white|herbal|iced|instant|filter|decaf|strong|oat milk|peppermint) )*(?:coffee"
+        r"|tea|espresso|cappuccinos?|lattes?|decaf|matcha|mate|chai|cocoa|hot chocolate)(?![\w-])"
+    ),
+    "phone_kind": Slot(PHONE_KIND),
+    "computer_kind": Slot(COMPUTER_KIND),
+    "browser": Slot(BROWSER),
     "booked": Slot(
         rf"(?:(?!is |was )[\w'-]+ ){{0,3}}?(?:{_BOOKED})(?: (?:with|to|at|for|in|from|on) [\w'.-]+(?:"
         rf" (?!is |was |got |has |and )[\w'.-]+){{0,2}}?)?",

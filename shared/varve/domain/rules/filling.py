@@ -10,7 +10,7 @@ from varve.domain.rules.rule import Change, Values
 from varve.domain.rules.values import listed
 from varve.domain.triple import SINGLE_VALUED, Op
 
-LISTS = {"{things}", "{languages}", "{languages_english}"}
+LISTS = {"{things}", "{allergens}", "{languages}", "{languages_english}"}
 _OWN_NAME = ("name", "full_name", "two_names", "person")
 
 
@@ -54,5 +54,6 @@ def fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
     subject = change.subject.format_map(parts)
     replaces = change.replaces.format_map(parts)
     return [
-        Change(op, predicate, value, subject, replaces) for value in members
+        Change(op, predicate, value, subject, replaces, change.if_known)
+        for value in members
     ]

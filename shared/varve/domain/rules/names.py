@@ -110,6 +110,24 @@ JOBS_ES = (
     "|traductor[a]?"
     "|veterinari[oa]"
 )
+ALLERGENS_EN = (
+    "(?:pea|tree |hazel|wal|chest|coco)?nuts?|almonds?|cashews?|pistachios?|pecans?|shell ?fish|seafood"
+    "|fish|prawns?|shrimps?|crab|lobster|mussels|oysters|squid|dairy|(?:cow's )?milk|lactose|cheese|butter"
+    "|cream|eggs?|gluten|wheat|rye|barley|soya?|sesame|celery|mustard|lupin|sulphites|sulfites|fructose"
+    "|sorbitol|msg|strawberr(?:y|ies)|kiwis?|bananas?|peach(?:es)?|tomato(?:es)?|onions?|garlic|mushrooms?"
+    "|chocolate|caffeine|alcohol|coffee|red meat|pork|beef|chicken|beans|lentils|spicy food|bee stings?"
+    "|wasp stings?|bees|wasps|pollen|dust|dust mites|mould|mold|latex|nickel|penicillin|amoxicillin|aspirin"
+    "|ibuprofen|codeine|sulfa drugs|cats?|dogs?|horses|feathers|wool|cat hair|dog hair|perfumes?"
+)
+ALLERGENS_ES = (
+    "cacahuetes?|maní|nuez|nueces|frutos secos|almendras?|avellanas?|anacardos?|pistachos?|mariscos?|pescado"
+    "|gambas?|langostinos?|mejillones|calamares|lácteos|leche|lactosa|queso|nata|mantequilla|huevos?|gluten"
+    "|trigo|centeno|cebada|soja|sésamo|apio|mostaza|sulfitos|fructosa|sorbitol|fresas?|kiwis?|plátanos?"
+    "|melocotón|melocotones|tomates?|cebolla|ajo|setas|champiñones|chocolate|cafeína|alcohol|café|cerdo"
+    "|ternera|pollo|carne roja|legumbres|lentejas|picante|comida picante|abejas|avispas|polen|polvo|ácaros"
+    "|moho|látex|níquel|penicilina|amoxicilina|aspirina|ibuprofeno|codeína|gatos?|perros?|caballos|plumas"
+    "|lana|perfumes?"
+)
 LANGUAGES_EN = (
     "English|Spanish|Portuguese|French|German|Italian|Dutch|Catalan|Basque|Galician|Polish|Czech|Slovak"
     "|Hungarian|Romanian|Bulgarian|Greek|Turkish|Russian|Ukrainian|Serbian|Croatian|Slovenian|Swedish"

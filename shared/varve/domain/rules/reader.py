@@ -256,10 +256,13 @@ class Reader:
         for change in rule.changes:
             changes += fill_change(change, filled)
         about = changes[-1].subject if changes else who
-        told = rule.fact.format_map(filled)
         since = self._find_beginning(rule, clause, said)
+        fact = ""
+        if rule.fact:
+            told = f"{rule.fact.format_map(filled)}."
+            fact = self._add_beginning(self._add_date(told, when), since)
         return StatedClause(
-            fact=self._add_beginning(self._add_date(f"{told}.", when), since),
+            fact=fact,
             changes=tuple(changes),
             importance=rule.importance,
             confidence=rule.confidence,

@@ -24,13 +24,17 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An operation on triples. Its texts are templates; `{things}` makes one change for each thing."""
+    """An operation on triples. Its texts are templates; `{things}` makes one change for each thing.
+
+    `if_known`: it counts only if the graph has the value that it ends.
+    """
 
     op: Op
     predicate: str
     object: str
     subject: str = "{who}"
     replaces: str = ""
+    if_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,11 @@ def sets(
 def ends(predicate: str, value: str = "", subject: str = "{who}") -> Change:
     """Return the change that ends a value; without a value, all values of the predicate."""
     return Change(Op.DELETE, predicate, value, subject)
+
+
+def ends_if_known(predicate: str, value: str = "") -> Change:
+    """Return the same for words that tell of the value only if the graph has it."""
+    return Change(Op.DELETE, predicate, value, if_known=True)
 
 
 def known_as(full: str, other: str) -> Change:

@@ -2,7 +2,7 @@
 
 import re
 
-from varve.domain.rules import spanish_changes, spanish_rows
+from varve.domain.rules import spanish_changes, spanish_habits, spanish_rows
 from varve.domain.rules.own_name import spanish_first_person
 from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
 from varve.domain.rules.rule import LanguageRules, compile_rows
@@ -61,7 +61,7 @@ def _list_forgettable() -> dict[str, str]:
 
 RULES = LanguageRules(
     code="es",
-    rules=compile_rows((*spanish_changes.ROWS, *spanish_rows.ROWS), SLOTS),
+    rules=compile_rows((*spanish_changes.ROWS, *spanish_habits.ROWS, *spanish_rows.ROWS), SLOTS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(
@@ -71,6 +71,8 @@ RULES = LanguageRules(
         rf"|vuelo|volamos|viajo"
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
         r"|rompí|rompimos|dimití|volv\w+|regres\w+|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
+        r"|tolero|digiero|murió|falleció|ha muerto|ha fallecido|naci\w+|nació|bebé|esperamos|tomo|bebo"
+        r"|desayuno|uso|puedo|pueden?|podrían?|pronombres|háblame"
         r"|recuerda|olvida|olvides|olvidar|olvídate|borra|elimina|cuenta|anota|apunta|conste|quería decir"
         r"|quise decir|no es|resido|es"
         rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,
@@ -89,7 +91,8 @@ RULES = LanguageRules(
         r"|hay)\b)", re.IGNORECASE
     ),
     doubt=re.compile(
-        r"\b(?:si(?! (?:es posible|puedes|quieres|hace falta)\b)|ojalá|quizás?|tal vez|a lo mejor|podría"
+        r"\b(?:si(?! (?:es posible|puedes|quieres|hace falta)\b)|ojalá|quizás?|tal vez|a lo mejor"
+        r"|podría(?! matar(?:me)?\b)"
         r"|debería|gustaría|quisiera|querría|imagina|supón|supongamos"
         r"|dij[eo]|dijeron|dicen?|contó|contaron|según|al parecer|por lo visto|creo|puede que|pensando en"
         r"|soñé|broma"

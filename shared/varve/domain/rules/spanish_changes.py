@@ -1,7 +1,7 @@
 """Spanish: what its sentences say of a change of state, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
-from varve.domain.rules.rule import Row, ends, sets
+from varve.domain.rules.rule import Row, ends, ends_if_known, sets
 from varve.domain.rules.spanish_words import DATES
 
 _WHEN = r"(?:{end}|,? {date}(?=$|[,;.]| y | pero ))"
@@ -98,7 +98,7 @@ ROWS = (
         rf" (?P<article>el |la |las )(?P<drug>{_DRUG})",
         "{who} ya no toma {article}{drug}", (), 0.7, 0.85, Lean.PAST),
     Row("(?:ya no tomo|(?:he dejado|dejé) de tomar) (?:el |la |los |las )?{thing}",
-        "{who} ya no toma {thing}", (), 0.7, 0.8, Lean.PAST),
+        "{who} ya no toma {thing}", ends_if_known("drinks", "{thing}"), 0.7, 0.8, Lean.PAST),
     # Family
     Row(rf"(?:mi (?:novi[oa]|pareja) y yo |)(?:lo hemos dejado|hemos roto|rompimos|nos separamos|nos hemos"
         rf" separado){_WHEN}",

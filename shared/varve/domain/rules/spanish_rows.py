@@ -7,6 +7,14 @@ _NOW = "(?:ahora |también |actualmente |ya |)"
 _MOVED = "(?:ya |recién )?(?:me he mudado|me mudé|nos hemos mudado)"
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 
+_FOOD = (
+    r"(?!(?:más|nada|hoy|aquí|ahí|allí|sol[oa]|fuera|tanto|tan|much[oa]s?|otr[oa]s?|una?|el|la|mi|tu|su|con"
+    r"|sin|en|al?|antes|después|hasta|contigo|conmigo|todavía|aún|ahora|bien|tarde|pronto|rápido|todo|toda"
+    r"|eso|esto|así|del?|por|para|porque|como|mañana|est[ea]|ni|san[oa]|sentad[oa]|\w+mente)\b)"
+    r"(?![^,;:]*\b(?:sin|con|contigo|antes|después|hasta|hoy|mañana|est[ea]|durante|ahora|a las?|en)\b)"
+)
+"""Begins what a speaker never eats, and no meal or portion."""
+
 _ALL = "(?:todos|todo el mundo|mis amigos|en casa|la gente)"
 _SAY = "llaman?"
 _NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
@@ -118,6 +126,11 @@ ROWS = (
         sets("prefers", "{thing}"), 0.6, 0.8),
     Row("(?:por favor,? )?(?:respóndeme|contéstame|responde|contesta|escríbeme) siempre en {language}",
         "{who} quiere las respuestas en {language}", sets("language", "{language_name}"), 0.8, 0.9),
+    Row("(?:por favor,? )?(?:respóndeme|contéstame|escríbeme|háblame) en {language}"
+        "(?=$|[,.;:!]| (?:por favor|siempre|a partir)\\b)",
+        "{who} quiere las respuestas en {language}", sets("language", "{language_name}"), 0.8, 0.85),
+    Row("(?:mis pronombres son|uso (?:los )?pronombres) {pronouns}{end}",
+        "Los pronombres de {who}: {pronouns}", sets("pronouns", "{pronouns}"), 0.8, 0.95),
     Row("(?:yo )?(?:también )?hablo (?:también )?{languages}{end}", "{who} habla {languages}",
         sets("speaks", "{languages_english}"), 0.6, 0.85),
     Row("(?:estoy aprendiendo|aprendo) {language}", "{who} está aprendiendo {language}",
@@ -129,12 +142,30 @@ ROWS = (
         "(?:yo )?(?:también )?soy (?:muy |también )?(?P<allergic>alérgic[oa]) (?P<to>a la|a los|a las|al|a)"
         " {things}",
         "{who} es {allergic} {to} {things}", sets("allergic_to", "{things}"), 0.9, 0.95),
-    Row("(?:yo )?tengo (?:mucha )?alergia (?P<to>a la|a los|a las|al|a) {things}",
+    Row("(?:yo )?(?:les? )?tengo (?:mucha )?alergia (?P<to>a la|a los|a las|al|a) {things}",
         "{who} tiene alergia {to} {things}", sets("allergic_to", "{things}"), 0.9, 0.95),
     Row(
         "(?:yo )?soy (?P<diet>vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la"
         " lactosa){end}",
         "{who} es {diet}", sets("diet", "{diet}"), 0.8, 0.9),
+    Row(r"me dan? (?:mucha )?alergia (?P<article>el |la |los |las )(?!(?:lunes|martes|miércoles|jueves"
+        r"|viernes|sábados?|domingos?|gente|trabajo)\b){things}",
+        "A {who} le da alergia: {article}{things}", sets("allergic_to", "{things}"), 0.9, 0.85),
+    Row("{allergens} (?:(?:me (?:puede|podría)n? matar|(?:puede|podría)n? matarme)"
+        "|me (?:da|dan|provocan?|causan?) (?:urticaria|ronchas|alergia|una reacción alérgica)){end}",
+        "{who} tiene alergia: {allergens}", sets("allergic_to", "{allergens}"), 0.9, 0.85),
+    Row(rf"no puedo comer (?:ni )?{_FOOD}{{item}} ni (?:a )?{{thing}}",
+        "{who} no puede comer {item} ni {thing}",
+        (sets("cannot_eat", "{item}"), sets("cannot_eat", "{thing}")), 0.9, 0.85),
+    Row(rf"(?:yo )?(?:ya |tampoco |)no puedo comer {_FOOD}{{things}}",
+        "{who} no puede comer {things}", sets("cannot_eat", "{things}"), 0.9, 0.85),
+    Row("(?:(?:yo )?no (?:tolero|digiero|puedo (?:tomar|beber))(?: (?:bien|nada|nada bien))? "
+        "|(?:yo )?(?:soy intolerante|tengo intolerancia) (?:al|a) ){allergens}{end}",
+        "{who} no tolera: {allergens}", sets("cannot_eat", "{allergens}"), 0.9, 0.85),
+    Row("{allergens} me (?:sientan?|caen?) (?:muy |fatal|mal){end}",
+        "{who} no tolera: {allergens}", sets("cannot_eat", "{allergens}"), 0.8, 0.85),
+    Row(rf"ya puedo (?:volver a )?comer {_FOOD}{{thing}}",
+        "{who} ya puede comer {thing}", ends("cannot_eat", "{thing}"), 0.8, 0.85),
     # Family and pets
     Row("mi {kin} se llama {name}",
         "{the_kin} de {who} se llama {name}", sets("{kin_of}", "{name}"), 0.7, 0.95),

@@ -8,11 +8,15 @@ from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
 from varve.domain.rules.rule import Slot
 from varve.domain.rules.values import (
+    BROWSER,
     CODE,
     CODE_OR_NUMBER,
+    COMPUTER_KIND,
     EMAIL,
     NUMBER,
     PHONE,
+    PHONE_KIND,
+    PRONOUNS,
     ZONE,
     is_employer,
     is_known_place,
@@ -21,6 +25,7 @@ from varve.domain.rules.values import (
     is_place,
     is_stable,
     is_worth,
+    list_of,
     no_job,
 )  # fmt: skip
 
@@ -175,6 +180,20 @@ SLOTS = {
     "diet": Slot(
         "vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la lactosa"
     ),
+    "allergens": Slot(
+        list_of(rf"(?:(?:el|la|los|las) )?(?:{names.ALLERGENS_ES})", "y"),
+        derive=lambda value: {"allergens": value.lower()},
+    ),
+    "pronouns": Slot(PRONOUNS),
+    "hot_drink": Slot(
+        r"(?:café(?: (?:solo|con leche|cortado|descafeinado))?|té(?: (?:verde|negro|rojo|blanco))?|mate"
+        r"|matcha|poleo|manzanilla|rooibos|descafeinado|chocolate caliente|infusiones)(?![\w-])"
+    ),
+    "phone_kind": Slot(rf"(?:(?:móvil|teléfono|celular) )?{PHONE_KIND}"),
+    "computer_kind": Slot(
+        rf"(?:(?:ordenador|portátil) (?:con )?)?{COMPUTER_KIND}"
+    ),
+    "browser": Slot(BROWSER),
     "i_cancelled": Slot(
         "|".join(_THIRD), derive=lambda value: {"did": _THIRD[value.lower()]}
     ),

@@ -11,6 +11,22 @@ ZONE = (
     r"|CES?T|WES?T|EES?T|E[SD]?T|C[SD]?T|M[SD]?T|P[SD]?T|BST|IST|JST|KST|AE[SD]T|NZ[SD]T|BRT|ART"
     r"|MSK)(?![\w/-])"
 )
+PHONE_KIND = (
+    r"(?:iPhones?(?: \d{1,2}\w?)?(?: (?:pro|max|mini|plus))*|Android(?: phone)?|(?:Google )?Pixel(?: \d\w?)?"
+    r"|(?:Samsung )?Galaxy(?: \w\d+)?|Samsung(?: phone)?|Nokia|Huawei|Xiaomi|Fairphone|OnePlus|Motorola"
+    r"|BlackBerry)(?: phone)?(?![\w-])"
+)
+COMPUTER_KIND = (
+    r"(?:Windows(?: \d{1,2})?|Linux|Ubuntu|Debian|Fedora|macOS|Mac|MacBook(?: (?:Air|Pro))?|iMac|Chromebook"
+    r"|ThinkPad)(?: (?:laptop|machine))?(?![\w-])"
+)
+BROWSER = (
+    r"(?:Chrome|Firefox|Safari|Edge|Brave|Opera|Vivaldi|DuckDuckGo)(?![\w-])"
+)
+PRONOUNS = (
+    r"(?:she|he|they|xe|ze|ella|él|elle)(?: ?/ ?(?:her|hers|him|his|them|theirs|they|xem|zir|hir|ella|él|elle"
+    r"|she|he)){0,2}(?![\w/-])"
+)
 _CODE = r"(?-i:#?(?=[\w/-]{0,20}\d)[A-Z0-9][A-Za-z0-9]*(?:[-/_][A-Za-z0-9]+)*)(?![\w-])"
 CODE = rf"(?=[\w#/-]{{0,20}}(?:[A-Z]|\d[-/_][A-Z0-9]{{2}}))(?=[\w#/-]{{4}}){_CODE}"
 NUMBER = r"#?\d{4,20}(?![\w.,/:%-]*\d)(?![\w-])"
@@ -34,6 +50,11 @@ _AND = re.compile(r",? (?:and|y|e) |, ")
 
 _NO_PLACES = names.NOT_PLACES | names.DEPARTMENTS
 _NO_EMPLOYERS = names.NOT_EMPLOYERS | names.PLACES | names.DEPARTMENTS
+
+
+def list_of(one: str, and_: str) -> str:
+    """Return the pattern of one or several values: "nuts, eggs and soy"."""
+    return rf"(?:{one})(?:, (?:{one}))*(?:,? {and_} (?:{one}))?(?![\w-])"
 
 
 def is_stable(value: str) -> bool:

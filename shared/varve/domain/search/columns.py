@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.calendar import microseconds
+from varve.domain.language.named_words import split_words
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import words
@@ -129,7 +130,7 @@ class Columns(Outline):
     def _has_all_words(self, phrase: str) -> Bools:
         passing = np.ones(len(self), np.bool_)
         lexical = self.lexical
-        for word in words(phrase):
+        for word in split_words(phrase):
             has = np.zeros(len(self), np.bool_)
             for code in lexical.term(word).codes:
                 rows = slice(lexical.starts[code], lexical.starts[code + 1])

@@ -9,13 +9,14 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.language.named_words import split_words
 from varve.domain.language.stems import stemmer
 from varve.domain.language.stopwords import (
     ADDRESSING,
     STOP_WORDS,
     STOP_WORDS_BY_STEMMER,
 )
-from varve.domain.language.tokens import parts, words
+from varve.domain.language.tokens import parts
 from varve.domain.search.lexical import (
     Floats,
     Ints,
@@ -180,7 +181,7 @@ class _Words:
 
         def split_texts() -> Iterator[list[str]]:
             for text in texts:
-                found = words(text)
+                found = split_words(text)
                 lengths.append(len(found))
                 yield found
 

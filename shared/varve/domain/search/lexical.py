@@ -14,9 +14,10 @@ from math import log1p
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.language.named_words import split_words
 from varve.domain.language.stems import stems
 from varve.domain.language.stopwords import STOP_WORDS
-from varve.domain.language.tokens import parts, words
+from varve.domain.language.tokens import parts
 
 K1 = 0.9
 B = 0.4
@@ -227,7 +228,7 @@ def question_forms(text: str) -> tuple[str, ...]:
     Stop words are left out, unless there are no others. A word with joints also has its parts.
     """
     found: list[str] = []
-    for word in words(text):
+    for word in split_words(text):
         found.append(word)
         found += parts(word)
     distinct = tuple(dict.fromkeys(found))

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Set
 
+from varve.domain.language.named_words import split_words
 from varve.domain.language.stems import stems
-from varve.domain.language.tokens import words
 
 
 def has_mentions(text: str, mentions: Iterable[Iterable[str]]) -> bool:
     """Return whether a text has all words of one phrase of each group, in some form."""
     held: set[str] = set()
-    for word in words(text):
+    for word in split_words(text):
         held.update(stems(word))
     return all(_has_any(phrases, held) for phrases in mentions)
 
@@ -19,4 +19,6 @@ def _has_any(phrases: Iterable[str], held: Set[str]) -> bool:
 
 
 def _has_words(phrase: str, held: Set[str]) -> bool:
-    return all(not held.isdisjoint(stems(word)) for word in words(phrase))
+    return all(
+        not held.isdisjoint(stems(word)) for word in split_words(phrase)
+    )

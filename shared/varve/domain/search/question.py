@@ -31,6 +31,7 @@ class QuestionPatterns:
     state: re.Pattern[str]
     happened: frozenset[str]
     aimed: frozenset[str]
+    all_about: re.Pattern[str]
 
 
 @cache
@@ -58,6 +59,10 @@ def build_patterns(languages: Iterable[Language]) -> QuestionPatterns:
         ),
         happened=frozenset(words["happened"]),
         aimed=frozenset(words["aimed"]),
+        all_about=re.compile(
+            rf"(?i)^\W*(?:{any_of['greeting']}\W+)?{any_of['all_about']} "
+            r"(?P<whom>[^?!.,;:]{1,60}?)\W*$"
+        ),
     )
 
 
@@ -82,7 +87,11 @@ class Question:
         """Return the telling words as written, without the names; the text if none are left."""
         passed_over = STOP_WORDS.union(names)
         written = written_words(self.text)
-        kept = [word for word in written if fold(word) not in passed_over]
+        kept = [
+            word
+            for word in written
+            if word in self.forms or fold(word) not in passed_over
+        ]
         return " ".join(kept) or self.text
 
 
@@ -143,6 +152,15 @@ def asks_for_everything(text: str) -> bool:
     if not _installed_patterns().aimed.isdisjoint(words(text)):
         return False
     return _list_happened().issuperset(_list_telling(text))
+
+
+def find_whom(text: str) -> str:
+    """Return of whom or what a text asks for everything; "" if it asks for less.
+
+    It is "Ana" in "What do we know about Ana?".
+    """
+    found = _installed_patterns().all_about.search(text)
+    return found["whom"] if found else ""
 
 
 def _list_happened() -> frozenset[str]:

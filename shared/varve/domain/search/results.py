@@ -62,6 +62,11 @@ class Browsed:
     standing: Standing | None = None
 
     @property
+    def id(self) -> str:
+        """The id of the record."""
+        return self.record.id
+
+    @property
     def tokens(self) -> int:
         """The estimated tokens of the content."""
         return estimated_tokens(self.record.content)

@@ -96,6 +96,20 @@ class Route:
             limits=replace(self.limits, mentions=phrases),
         )
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether the request itself limits what, when or in which conversation."""
+        where = self.limits
+        has_time = where.since is not None or where.until is not None
+        is_narrow = bool(where.mentions) or where.conversation_id is not None
+        return has_time or is_narrow
+
+    def browsing(self) -> "Route":
+        """Return the route to all that the limits pass, newest first."""
+        return replace(
+            self, text="", understood=None, weighs=False, lasting=False
+        )
+
     def without_window(self, request: SearchRequest) -> "Route":
         """Return the route without the window that the question's words mean."""
         return replace(self, where=self.limits, text=request.text, asked=None)

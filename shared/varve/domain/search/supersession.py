@@ -6,6 +6,7 @@ Questions about the present state rank them behind their successors.
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from varve.domain.language.stems import stems
 from varve.domain.language.stopwords import STOP_WORDS
@@ -13,6 +14,7 @@ from varve.domain.names import normalized
 from varve.domain.record import MemoryType
 from varve.domain.search.lexical import question_forms
 from varve.domain.search.ranking import Ranked
+from varve.domain.search.results import Browsed
 from varve.domain.search.row import Message
 from varve.domain.triple import Op, Triple
 
@@ -21,6 +23,8 @@ ENDED_WEIGHT = 0.5
 
 The record stays in the results, behind its successor.
 """
+
+FoundT = TypeVar("FoundT", bound=Ranked | Browsed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +83,25 @@ def demote_ended(
     return sorted(weighed, key=lambda item: -item.score)
 
 
-def drop_corrected(ranked: Sequence[Ranked]) -> list[Ranked]:
+def drop_corrected(found: Sequence[FoundT]) -> list[FoundT]:
     """Return the records without those whose correction is among them too.
 
     A statement that is only likely to be superseded stays, behind its successor.
     """
-    ids = {id_ for item in ranked for id_ in (item.id, *item.also_in)}
-    return [item for item in ranked if not _is_replaced(item, ids)]
+    ids = {id_ for item in found for id_ in (item.id, *item.also_in)}
+    return [item for item in found if not _is_replaced(item, ids)]
 
 
-def _is_replaced(item: Ranked, ids: Set[str]) -> bool:
+def put_current_first(browsed: Sequence[Browsed]) -> list[Browsed]:
+    """Return the records without corrected ones, what holds before what does not."""
+    return sorted(drop_corrected(browsed), key=_is_over)
+
+
+def _is_over(item: Browsed) -> bool:
+    return item.standing is not None and not item.standing.current
+
+
+def _is_replaced(item: Ranked | Browsed, ids: Set[str]) -> bool:
     """Return whether a correction of the record is among `ids`."""
     standing = item.standing
     if standing is None or not standing.is_corrected:

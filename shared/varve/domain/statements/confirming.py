@@ -16,6 +16,8 @@ from varve.domain.statements.particulars import (
 )
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
+_ARTICLES = frozenset({"el"})
+"""Articles that are pronouns with an accent, so that folded both are one."""
 CONFIRMING = "confirming"
 """The list of `[changes]` whose phrases tell that a state goes on."""
 
@@ -55,9 +57,17 @@ def confirms_in_words(earlier: str, later: str) -> bool:
         return False
     told = after.particulars
     known = before.particulars
-    if after.persons != before.persons or told.denials != known.denials:
+    if (
+        _list_persons(after) != _list_persons(before)
+        or told.denials != known.denials
+    ):
         return False
     return _hold(known, told) and _repeats_all(known, later)
+
+
+def _list_persons(cues: Cues) -> frozenset[str]:
+    """Return the persons of a text, without "el": "el Ibiza" is no person."""
+    return cues.persons - _ARTICLES
 
 
 def _repeats_all(known: Particulars, later: str) -> bool:

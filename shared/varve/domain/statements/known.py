@@ -10,6 +10,7 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.pairs import leaves
+from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.persons import Persons
 from varve.domain.statements.standing import (
     CLEAR,
@@ -126,6 +127,14 @@ class KnownStandings:
             return None
         return None if self._leaves(statement, successor) else successor
 
+    def find_end(self, row: int) -> str | None:
+        """Return the id of what ends a row's statement, as the triples show; None: nothing."""
+        statement = self._standings.store.find_statement(row)
+        if statement is None:
+            return None
+        ending = self._find_ending(statement)
+        return self._standings.columns.ids[ending.row] if ending else None
+
     def _find_ending(self, statement: int) -> Successor | None:
         """Return the nearest later statement that ends the values of one."""
         for row in self._standings.list_later(statement):
@@ -134,16 +143,25 @@ class KnownStandings:
         return None
 
     def _ends(self, statement: int, later: int) -> bool:
-        """Return whether two statements have one topic, and triples show an end."""
+        """Return whether the triples show an end, of a topic, word or predicate of both."""
         standings = self._standings
         store = standings.store
         if standings.every_correction.corrects_part(statement, later):
             return False
-        topics = store.read(statement).cues.topics
-        if topics.isdisjoint(store.read(later).cues.topics):
+        earlier = standings.list_messages(statement)
+        ending = standings.list_messages(later)
+        if not standings.told.end_all(earlier, ending):
             return False
-        return standings.told.end_all(
-            standings.list_messages(statement), standings.list_messages(later)
+        before = store.read(statement).cues
+        after = store.read(later).cues
+        if before.topics & after.topics:
+            return True
+        if count_shared(before.particulars, after.particulars):
+            return True
+        return bool(
+            standings.told.have_same_slot(
+                earlier, ending, tells_change=after.tells_change
+            )
         )
 
     def _leaves(self, statement: int, successor: Successor) -> bool:
@@ -179,6 +197,34 @@ def mark_known(
                 item = replace(item, standing=standing)
         marked.append(item)
     return marked
+
+
+def put_successors_first(
+    settled: Sequence[Ranked], known: KnownStandings
+) -> list[Ranked]:
+    """Return the rows with what has ended, as the triples show, behind its successor.
+
+    The successor takes the place of the earlier row, which follows it. A pair that is
+    likely only moves nothing.
+    """
+    placed = list(settled)
+    for item in settled:
+        if item.standing is None or item.standing.current:
+            continue
+        successor = _find_item(known.find_end(item.number), placed)
+        if successor is None:
+            continue
+        at = placed.index(item)
+        if placed.index(successor) > at:
+            placed.remove(successor)
+            placed.insert(at, replace(successor, score=item.score))
+    return placed
+
+
+def _find_item(id_: str | None, placed: Sequence[Ranked]) -> Ranked | None:
+    """Return the row that shows a record, or into which it was folded."""
+    found = (one for one in placed if id_ in (one.id, *one.also_in))
+    return next(found, None)
 
 
 def tell_rests(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from varve.domain.language.languages import installed_languages, merge_times
+from varve.domain.language.named_words import find_names
 from varve.domain.language.stems import stems
 from varve.domain.language.stopwords import (
     COURTESIES,
@@ -68,13 +69,14 @@ def read_particulars(text: str) -> Particulars:
     """Return the particulars of a sentence in any of the installed languages."""
     sentence = _LABEL.sub("", text)
     written = written_words(sentence)
-    folded = [fold(word) for word in written]
+    names = find_names(sentence)
+    folded = [word if word in names else fold(word) for word in written]
     numbers: dict[str, None] = {}
     dates: dict[str, None] = {}
     telling: dict[frozenset[str], TellingWord] = {}
     for word, plain in zip(written, folded, strict=True):
-        number = _read_number(plain)
-        date = _find_date(plain)
+        number = _read_number(fold(plain))
+        date = _find_date(fold(plain))
         if number:
             numbers[number] = None
         elif date:

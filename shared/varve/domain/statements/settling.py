@@ -11,10 +11,12 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Lane, Ranked
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answering import settle
+from varve.domain.statements.confirmed_places import fold_confirmations
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.known import (
     KnownStandings,
     mark_known,
+    put_successors_first,
     tell_rests,
 )
 from varve.domain.statements.repeating import Key, Repetitions, find_row_key
@@ -145,8 +147,10 @@ def _settle_told(
         told=agent.told,
     )
     known = KnownStandings(store, asked.visible, text, agent.told)
-    marked = mark_known(settled, known)
-    return tell_rests(marked, known) if asked.about_present else marked
+    marked = fold_confirmations(mark_known(settled, known), store)
+    if not asked.about_present:
+        return marked
+    return tell_rests(put_successors_first(marked, known), known)
 
 
 def _settle_summaries(

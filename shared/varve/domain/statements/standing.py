@@ -185,15 +185,18 @@ class Standings:
 
     def find_confirmed(self, row: int) -> int:
         """Return when a statement was last said, in microseconds since 1970."""
+        saying = self.list_saying(row)
+        return max(self.store.read(other).time for other in saying)
+
+    def list_saying(self, row: int) -> list[int]:
+        """Return a statement's row, and those that say it again or confirm it."""
         later = self.store.find_later([row], self.admitted)[row]
-        confirming = [
+        again = [
             other
             for other in {*later.repeats, *later.nearest}
             if self.is_said_again(row, other)
         ]
-        confirming += self.find_confirming(row)
-        times = [self.store.read(other).time for other in (row, *confirming)]
-        return max(times)
+        return [row, *again, *self.find_confirming(row)]
 
     def find_confirming(self, row: int) -> list[int]:
         """Return the rows that confirm a row as a model judged."""
@@ -315,7 +318,7 @@ class Standings:
         partial = self.every_correction.partial
         if not (partial or self.corrections or self.store.has_links):
             return frozenset(found)
-        for key, row in self._find_turns(parts).items():
+        for key, row in self.find_turns(parts).items():
             _, words = parts[key]
             if self.find_part_correction(row, words) is not None:
                 found.add(key)
@@ -351,7 +354,7 @@ class Standings:
         Parts are as in `find_corrected`.
         """
         found: set[str] = set()
-        for key, row in self._find_turns(parts).items():
+        for key, row in self.find_turns(parts).items():
             successor = self.find_successors([row]).get(row)
             if successor is None or successor.score < CLEAR:
                 continue
@@ -359,7 +362,7 @@ class Standings:
                 found.add(key)
         return frozenset(found)
 
-    def _find_turns(
+    def find_turns(
         self, parts: Mapping[str, tuple[Message, str]]
     ) -> dict[str, int]:
         """Return the row of each part's message, for those that the store has."""

@@ -13,6 +13,8 @@ from varve.domain.triple import SINGLE_VALUED, Op, Triple, TripleOperation
 Slot = tuple[str, str]
 """The entity and the predicate of a triple."""
 Values = dict[Slot, set[str]]
+TIMELESS = frozenset({"is_a"})
+"""Predicates whose values end nothing and hold nothing: a cat that died is still a cat."""
 
 
 class ToldValues:
@@ -57,6 +59,8 @@ class ToldValues:
         holding = {_get_key(one) for one in self._triples if not _has_end(one)}
         found: dict[Message, list[Collection[Message]]] = {}
         for triple in self._triples:
+            if triple.label in TIMELESS:
+                continue
             ends: Collection[Message] = ()
             if _get_key(triple) not in holding:
                 ends = _list_messages(triple.evidence[-1])

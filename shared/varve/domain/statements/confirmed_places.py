@@ -1,0 +1,103 @@
+"""What only says that a statement goes on: it moves its date and takes no place."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from varve.domain.search.columns import Columns
+from varve.domain.search.ranking import Ranked
+from varve.domain.search.row import Message
+from varve.domain.statements.confirming import Again
+from varve.domain.statements.cues import read_cues
+from varve.domain.statements.paired import StoreStatements
+from varve.domain.statements.particulars import Particulars, count_shared
+from varve.domain.statements.standing import Standings
+
+
+def fold_confirmations(
+    settled: Sequence[Ranked], columns: Columns
+) -> list[Ranked]:
+    """Fold what adds nothing to an earlier statement of an answer into its place.
+
+    "Yes, I'm still in Madrid" has no place beside "I live in Madrid". The earlier one
+    tells more and is shown, as high as the better of both.
+    """
+    store = columns.derive(StoreStatements)
+    kept = list(settled)
+    for later in settled:
+        earlier = _find_confirmed(later, kept, store)
+        if earlier is None:
+            continue
+        places = [one for one in kept if one is not later]
+        at = min(kept.index(earlier), kept.index(later))
+        places.remove(earlier)
+        places.insert(at, _fold(earlier, later))
+        kept = places
+    return kept
+
+
+def _find_confirmed(
+    later: Ranked, kept: Sequence[Ranked], store: StoreStatements
+) -> Ranked | None:
+    """Return the first statement of an answer that a later one only confirms."""
+    row = _find_turn(later, store)
+    if row is None:
+        return None
+    for one in kept:
+        statement = _find_turn(one, store)
+        if statement is None or statement == row:
+            continue
+        if store.is_later(statement, row) and _is_same(statement, row, store):
+            return one
+    return None
+
+
+def _is_same(statement: int, row: int, store: StoreStatements) -> bool:
+    return store.compare_tellings(statement, row) is Again.IN_WORDS
+
+
+def _find_turn(item: Ranked, store: StoreStatements) -> int | None:
+    """Return the turn of a row that holds and that a person told; None: it is none."""
+    if item.standing is None or not item.standing.current:
+        return None
+    statement = store.find_statement(item.number)
+    if statement is None or store.is_assistant(item.number):
+        return None
+    return statement
+
+
+def _fold(earlier: Ranked, later: Ranked) -> Ranked:
+    also_in = dict.fromkeys([*earlier.also_in, later.id, *later.also_in])
+    said_in = dict.fromkeys(
+        [*earlier.said_in, *later.row.sources, *later.said_in]
+    )
+    own = set(earlier.row.sources)
+    return replace(
+        earlier,
+        score=max(earlier.score, later.score),
+        answers=earlier.answers or later.answers,
+        also_in=tuple(also_in),
+        said_in=tuple(one for one in said_in if one not in own),
+    )
+
+
+def find_confirmations(
+    standings: Standings, parts: Mapping[str, tuple[Message, str]]
+) -> dict[str, int]:
+    """Return when each part was last said or confirmed, in microseconds since 1970.
+
+    Parts are as in `Standings.find_corrected`. Later words confirm the parts that they name.
+    """
+    store = standings.store
+    found: dict[str, int] = {}
+    for key, row in standings.find_turns(parts).items():
+        part = read_cues(parts[key][1]).particulars
+        found[key] = max(
+            store.read(other).time
+            for other in standings.list_saying(row)
+            if other == row or _names_part(store, other, part)
+        )
+    return found
+
+
+def _names_part(store: StoreStatements, row: int, part: Particulars) -> bool:
+    return count_shared(part, store.read(row).cues.particulars) > 0

@@ -1,0 +1,103 @@
+"""Ends of habits, pets and expectations that name no beginning (invariant 11)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from varve import Memory
+
+NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
+BEGINNING = datetime(2026, 1, 5, 10, tzinfo=UTC)
+OTHERS = (
+    "I'm allergic to peanuts.",
+    "My dog is called Rex, he is a beagle.",
+    "My dentist is Dr. Vega on Calle Mayor.",
+    "I had lunch with Marta at Vapiano yesterday.",
+    "I watched Dune on Sunday.",
+    "Nora starts school in September.",
+)
+ENDED = [
+    ("I drink coffee every morning.", "I switched to tea.", "What do I drink in the morning?"),
+    ("I use an Android phone.", "I switched to an iPhone.", "What phone do I have?"),
+    ("We have a cat called Miso.", "Miso passed away last night.", "How is Miso?"),
+    ("I'm pregnant, due in October.", "The baby is here!", "Am I pregnant?"),
+    ("Tomo café por las mañanas.", "Me he pasado al té.", "¿Qué tomo por la mañana?"),
+    ("Uso un móvil Android.", "Me he cambiado a un iPhone.", "¿Qué móvil tengo, Android o iPhone?"),
+    ("Tenemos un gato que se llama Miso.", "Miso murió anoche.", "¿Cómo está Miso?"),
+    ("Estoy embarazada.", "¡Ya ha nacido el bebé!", "¿Estoy embarazada?"),
+]  # fmt: skip
+
+
+def build(path: Path, texts: tuple[str, ...], *, together: bool) -> Memory:
+    """Return a memory of statements, told in one call or each in its own."""
+    memory = Memory.open(path, workspace="w", agent="a", now=lambda: NOW)
+    told = [
+        {
+            "conversationId": f"c-{number}",
+            "userId": "u-1",
+            "messages": [
+                {
+                    "role": "user",
+                    "name": "Dana",
+                    "content": text,
+                    "timestamp": (
+                        BEGINNING + timedelta(days=9 * number)
+                    ).isoformat(),
+                }
+            ],
+        }
+        for number, text in enumerate(texts)
+    ]
+    if together:
+        memory.ingest(told)
+    else:
+        for one in told:
+            memory.ingest(one)
+    return memory
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize(("before", "end", "question"), ENDED)
+def test_what_ended_stands_behind_and_is_marked_invariant_11(
+    tmp_path: Path, before: str, end: str, question: str, together: bool
+) -> None:
+    texts = (*OTHERS, before, end)
+    memory = build(tmp_path, texts, together=together)
+    results = memory.search(question, user_id="u-1").results
+    first = results[0]
+    assert first.current
+    assert end.split()[-1] in first.content
+    word = before.rstrip(".").split()[-1]
+    for one in results:
+        if word in one.content and end not in one.content:
+            assert not one.current, one.content
+    block = memory.context(question, user_id="u-1").text
+    for line in block.splitlines():
+        if before.rstrip(".") in line:
+            assert "no longer" in line or "held until" in line
+
+
+@pytest.mark.parametrize("end", ["Rosa passed away.", "The baby is here!"])
+def test_an_end_of_what_memory_does_not_know_writes_no_triple(
+    tmp_path: Path, end: str
+) -> None:
+    memory = build(tmp_path, (*OTHERS, end), together=False)
+    rows = memory.graph.query_graph("select label, target_id from facts")
+    labels = [(row["label"], row["target_id"]) for row in rows]
+    assert ("has_pet", "rosa") not in labels
+    assert not [one for one in labels if one[0] == "expecting"]
+    dog = memory.search("What is my dog called?", user_id="u-1").results[0]
+    assert "Rex" in dog.content
+    assert dog.current
+
+
+def test_a_switch_leaves_other_habits_as_they_are(tmp_path: Path) -> None:
+    told = ("I use Firefox.", "I use an Android phone.", "I switched to tea.")
+    memory = build(tmp_path, told, together=True)
+    question = "Do I use Firefox?"
+    browser = memory.search(question, user_id="u-1").results[0]
+    assert "Firefox" in browser.content
+    assert browser.current

@@ -1,0 +1,124 @@
+"""What the rules read of allergies, intolerances, pronouns and the language of answers."""
+
+import pytest
+
+from tests.unit.test_rules import batch, changes, contents, extract
+from varve.domain.extraction import Extraction
+from varve.domain.profile import build_entries
+from varve.domain.rules import RuleExtractor
+
+STATED = [
+    ("I can't eat shellfish, I get hives.", ["ADD Dana cannot_eat shellfish"]),
+    ("I also can't eat pork.", ["ADD Dana cannot_eat pork"]),
+    ("I cannot eat raw onions because they make me sick.", ["ADD Dana cannot_eat raw onions"]),
+    ("I can't eat nuts, gluten and celery.",
+     ["ADD Dana cannot_eat nuts", "ADD Dana cannot_eat gluten", "ADD Dana cannot_eat celery"]),
+    ("I can't eat gluten any more.", ["ADD Dana cannot_eat gluten"]),
+    ("I can't have dairy.", ["ADD Dana cannot_eat dairy"]),
+    ("I can't tolerate lactose.", ["ADD Dana cannot_eat lactose"]),
+    ("I'm gluten intolerant.", ["ADD Dana cannot_eat gluten"]),
+    ("I'm intolerant to fructose.", ["ADD Dana cannot_eat fructose"]),
+    ("Dairy doesn't agree with me.", ["ADD Dana cannot_eat dairy"]),
+    ("Peanuts could kill me", ["ADD Dana allergic_to peanuts"]),
+    ("Peanuts could kill me, I carry an EpiPen.", ["ADD Dana allergic_to peanuts"]),
+    ("A wasp sting would kill me.", ["ADD Dana allergic_to wasp sting"]),
+    ("Strawberries give me hives.", ["ADD Dana allergic_to strawberries"]),
+    ("I get a rash from latex.", ["ADD Dana allergic_to latex"]),
+    ("I break out in hives from penicillin.", ["ADD Dana allergic_to penicillin"]),
+    ("I can eat shellfish again.", ["DELETE Dana cannot_eat shellfish"]),
+    ("My pronouns are she/her.", ["UPDATE Dana pronouns she/her"]),
+    ("I use they/them pronouns.", ["UPDATE Dana pronouns they/them"]),
+    ("I go by he/him.", ["UPDATE Dana pronouns he/him"]),
+    ("Please answer me in Spanish.", ["UPDATE Dana language Spanish"]),
+    ("Answer me in French, please.", ["UPDATE Dana language French"]),
+    ("From now on, please reply in German.", ["UPDATE Dana language German"]),
+    ("Please speak Portuguese with me.", ["UPDATE Dana language Portuguese"]),
+    ("Me dan alergia los gatos.", ["ADD Dana allergic_to gatos"]),
+    ("Me da alergia el polen.", ["ADD Dana allergic_to polen"]),
+    ("Les tengo alergia a los ácaros.", ["ADD Dana allergic_to ácaros"]),
+    ("Los cacahuetes me podrían matar.", ["ADD Dana allergic_to cacahuetes"]),
+    ("Los cacahuetes podrían matarme.", ["ADD Dana allergic_to cacahuetes"]),
+    ("Las fresas me dan urticaria.", ["ADD Dana allergic_to fresas"]),
+    ("No tolero la lactosa.", ["ADD Dana cannot_eat lactosa"]),
+    ("No tolero bien el gluten.", ["ADD Dana cannot_eat gluten"]),
+    ("No puedo comer marisco, me salen ronchas.", ["ADD Dana cannot_eat marisco"]),
+    ("No puedo comer ni gluten ni huevo.",
+     ["ADD Dana cannot_eat gluten", "ADD Dana cannot_eat huevo"]),
+    ("No puedo tomar lácteos.", ["ADD Dana cannot_eat lácteos"]),
+    ("Soy intolerante al gluten.", ["ADD Dana cannot_eat gluten"]),
+    ("Tengo intolerancia a la fructosa.", ["ADD Dana cannot_eat fructosa"]),
+    ("La leche me sienta mal.", ["ADD Dana cannot_eat leche"]),
+    ("Ya puedo comer marisco.", ["DELETE Dana cannot_eat marisco"]),
+    ("Mis pronombres son ella.", ["UPDATE Dana pronouns ella"]),
+    ("Respóndeme en español, por favor.", ["UPDATE Dana language Spanish"]),
+    ("Por favor, contéstame en inglés.", ["UPDATE Dana language English"]),
+    ("Háblame en catalán.", ["UPDATE Dana language Catalan"]),
+]  # fmt: skip
+
+SILENT = [
+    "My sister can't eat shellfish.", "My son can't tolerate lactose.", "Can't you eat shellfish?",
+    "I can't eat another bite.", "I can't eat the whole pizza.", "I can't eat any more.",
+    "I can't eat lunch today.", "I can't eat dinner before nine.", "I can't eat alone.",
+    "I can't eat that fast.", "I can't eat out this week.", "I can't eat bread before bed.",
+    "I can't eat sushi without wasabi.", "I can't eat if I'm nervous.", "I can't eat my words.",
+    "I couldn't eat anything yesterday.", "Could I eat shellfish?", "I can't eat much.",
+    "I can't eat or sleep.",    "I can't eat quickly.", "I can't eat meat during Lent.",
+    "This deadline could kill me.", "The deadline could kill me.", "Mondays could kill me.",
+    "My boss could kill me.", "You could kill me.", "Peanuts could kill my brother.",
+    "I can't tolerate rudeness.", "I can't have guests on Sunday.", "I'm intolerant of lies.",
+    "That movie gives me goosebumps.", "Exams give me a headache.", "Ana doesn't agree with me.",
+    "I get a rush from running.", "I can eat now.", "I can eat anything.",
+    "Her pronouns are she/her.", "My pronouns are wrong in the report.", "I go by train.",
+    "Please answer the customer in Spanish.", "Please answer this question in Spanish.",
+    "Please answer me in five minutes.", "Can you answer me in Spanish?",
+    "I answered him in French.", "Ana asked me to answer her in Spanish.",
+    "A mi hermana le dan alergia los gatos.", "Mi hijo no tolera la lactosa.",
+    "No tolero la mentira.", "No tolero los gritos.", "No puedo comer más.", "No puedo comer nada.",
+    "No puedo comer hoy.", "No puedo comer fuera esta semana.", "No puedo comer solo.",
+    "No puedo comer otro bocado.", "No puedo comer contigo el lunes.", "No puedo tomar el metro.",
+    "No puedo tomar decisiones.", "No puedo comer ni dormir.", "No puedo comer tranquilamente.",
+    "No puedo comer carne durante la Cuaresma.", "Me da alergia trabajar.", "Me dan alergia los lunes.",
+    "Mi jefe podría matarme.", "Este plazo podría matarme.", "¿Puedo comer marisco?",
+    "La reunión me sienta mal.", "Sus pronombres son ella.", "Ya puedo comer.",
+    "Responde al cliente en español.", "Respóndeme en cinco minutos.", "¿Puedes responderme en inglés?",
+    "Me respondió en inglés.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), STATED, ids=[row[0] for row in STATED]
+)
+def test_what_harms_a_speaker_and_how_to_address_them_is_read(
+    text: str, expected: list[str]
+) -> None:
+    assert changes(extract(text)) == expected
+
+
+def test_a_thing_named_last_is_told_once() -> None:
+    assert contents(extract("I get a rash from latex.")) == [
+        "Dana is allergic to latex."
+    ]
+
+
+@pytest.mark.parametrize("text", SILENT)
+def test_what_looks_like_it_states_nothing(text: str) -> None:
+    assert changes(extract(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("I can't eat shellfish, I get hives.", "cannot_eat", "shellfish"),
+        ("No tolero la lactosa.", "cannot_eat", "lactosa"),
+        ("Me dan alergia los gatos.", "allergies", "gatos"),
+        ("My pronouns are she/her.", "pronouns", "she/her"),
+        ("Please answer me in Spanish.", "language", "Spanish"),
+    ],
+)
+def test_the_profile_has_what_the_rules_read(
+    text: str, key: str, value: str
+) -> None:
+    said = batch(text)
+    found: Extraction = RuleExtractor().extract(said)
+    (entry,) = build_entries(found.operations, said.utterances)
+    assert (entry.key, entry.value) == (key, value)
