@@ -1,4 +1,4 @@
-"""Leave out the triples and attributes whose messages were corrected."""
+"""Leave out the triples and attributes whose messages were corrected or are forgotten."""
 
 from collections.abc import Sequence
 
@@ -10,6 +10,7 @@ from varve.domain.search.row import Message
 from varve.domain.statements.standing import Standings
 from varve.domain.triple import Triple
 from varve.usecases.find import Stock
+from varve.usecases.forgotten_statements import RequestScan
 
 Parts = dict[str, tuple[Message, str]]
 """By key, a message and the words that were drawn from it."""
@@ -18,9 +19,9 @@ Parts = dict[str, tuple[Message, str]]
 def drop_superseded_attributes(
     statements: Sequence[ProfileEntry], stock: Stock
 ) -> list[ProfileEntry]:
-    """Return the profile's statements that no message corrects."""
-    corrected = _find_corrected(_list_parts(statements), stock)
-    return [one for one in statements if one.id not in corrected]
+    """Return the profile's statements that no message corrects or asks to forget."""
+    dropped = _find_dropped(_list_parts(statements), stock)
+    return [one for one in statements if one.id not in dropped]
 
 
 def find_doubtful_attributes(
@@ -50,7 +51,7 @@ def _list_parts(statements: Sequence[ProfileEntry]) -> Parts:
 def drop_superseded_triples(
     held: Sequence[Triple], stock: Stock
 ) -> list[Triple]:
-    """Return the triples that no message corrects."""
+    """Return the triples that no message corrects or asks to forget."""
     parts: Parts = {}
     for triple in held:
         told = triple.evidence[-1]
@@ -59,12 +60,12 @@ def drop_superseded_triples(
                 (told.conversation_id, message),
                 in_words(triple),
             )
-    corrected = _find_corrected(parts, stock)
-    return [triple for triple in held if triple.id not in corrected]
+    dropped = _find_dropped(parts, stock)
+    return [triple for triple in held if triple.id not in dropped]
 
 
-def _find_corrected(parts: Parts, stock: Stock) -> frozenset[str]:
-    """Return the keys of the parts whose messages were corrected.
+def _find_dropped(parts: Parts, stock: Stock) -> frozenset[str]:
+    """Return the keys of the parts whose messages were corrected, or that are forgotten.
 
     Profile and graph end a value by their own rules; a statement that is only likely to
     supersede ends none of theirs. A store too large to load answers with none.
@@ -72,7 +73,8 @@ def _find_corrected(parts: Parts, stock: Stock) -> frozenset[str]:
     columns = _read_columns(stock) if parts else None
     if columns is None:
         return frozenset()
-    return Standings(columns, told=stock.told).find_corrected(parts)
+    corrected = Standings(columns, told=stock.told).find_corrected(parts)
+    return corrected | columns.derive(RequestScan).find_told(parts)
 
 
 def _read_columns(stock: Stock) -> Columns | None:

@@ -13,6 +13,8 @@ from importlib.resources.abc import Traversable
 from itertools import chain, zip_longest
 from typing import Any
 
+from varve.domain.language.forgetting_words import ForgettingWords
+
 Words = tuple[str, ...]
 WordsByName = Mapping[str, Sequence[str]]
 
@@ -224,6 +226,7 @@ class Language:
     names: NameWords = field(default_factory=NameWords)
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
+    forgetting: ForgettingWords = field(default_factory=ForgettingWords)
 
 
 _TIMES_FIELDS = [one.name for one in fields(Times)]
@@ -274,6 +277,7 @@ def _read_language(path: Traversable) -> Language:
     names = table.pop("names", {})
     kinds = table.pop("kinds", {})
     changes = table.pop("changes", {})
+    forgetting = table.pop("forgetting", {})
     try:
         return Language(
             code=path.name.removesuffix(".toml"),
@@ -284,6 +288,7 @@ def _read_language(path: Traversable) -> Language:
             names=NameWords(**_freeze(names)),
             kinds={name: _read_kind(kind) for name, kind in kinds.items()},
             changes=Changes(**_freeze(changes)),
+            forgetting=ForgettingWords(**_freeze(forgetting)),
             **_freeze(table),
         )
     except TypeError as wrong:
