@@ -162,7 +162,8 @@ class Changes:
     - `relating`: follows a name, and what that person told of themselves follows it.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
       tells that something was forgotten.
-    - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
+    - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge;
+      `asks_memory`: for what is known or was told.
     - `asks_before`: in such a question the change follows that ended what is asked for.
 
     `topics` are words of everyday topics, such as "home", by topic.
@@ -192,6 +193,7 @@ class Changes:
     asks_past: Words = ()
     asks_before: Words = ()
     asks_help: Words = ()
+    asks_memory: Words = ()
     topics: Mapping[str, Words] = field(default_factory=dict)
 
 
