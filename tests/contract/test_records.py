@@ -868,6 +868,25 @@ class TestPeriods:
                 SCOPE, Grain.WORKING, "telling-", written.version + 1
             )
 
+    def test_reads_the_turns_that_contain_a_word_in_any_case_and_accents(
+        self, records: Records
+    ) -> None:
+        texts = ["Olvídalo.", "Please FORGET it.", "Tea.", "You forget it."]
+        made = [
+            record(
+                f"a{n}",
+                text,
+                event_time=datetime(2026, 3, 9 - n, tzinfo=UTC),
+                memory_type=MemoryType.FACT if n == 3 else MemoryType.TURN,
+            )
+            for n, text in enumerate(texts)
+        ]
+        put(records, *made)
+        words = ["forget", "olvida"]
+        found = records.with_words(SCOPE, Grain.WORKING, words)
+        assert [one.id for one in found] == ["a1", "a0"]
+        assert records.with_words(SCOPE, Grain.WORKING, []) == []
+
     def test_a_period_is_read_at_the_version_of_a_write_or_is_retryable(
         self, records: Records
     ) -> None:

@@ -235,6 +235,158 @@ def test_12_a_request_to_forget_by_what_it_is_about_hides_it_at_once(
     assert not found.statements
 
 
+BY_WORDS = [
+    ("I live at Calle Luna 4 in Madrid.", "Please forget where I live."),
+    ("My salary is 50000 euros.", "Forget my salary."),
+    ("I earn 50000 euros a year.", "Can you forget how much I earn?"),
+    ("I have a daughter called Nora.", "Forget what I told you about my daughter."),
+    ("My son Leo goes to Oak School.", "Forget what I said about my son."),
+    ("Mi dirección es Calle Sol 5, Bilbao.", "Borra mi dirección, por favor."),
+    ("Gano 2100 euros al mes.", "Olvida cuánto gano."),
+    ("Tengo una hija que se llama Nora.", "Olvida lo que te dije de mi hija."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "request_"), BY_WORDS)
+def test_12_a_request_to_forget_hides_what_its_words_name(
+    memory: Memory, told: str, request_: str
+) -> None:
+    memory.ingest([talk(1, told), talk(2, "The kiln needs a new valve.")])
+    memory.summarize()
+    memory.ingest(talk(40, request_))
+    for question in (None, told, "What is my salary? Where do I live?"):
+        for one in search(memory, question, include_superseded=True):
+            assert told not in one.content
+    assert told not in memory.context(told, user_id="u-1").text
+    found = memory.review(days=0)
+    assert not found.statements
+    [proposal] = found.proposals
+    memory.ingest(talk(40, request_))
+    memory.ingest(talk(50, request_))
+    assert memory.review(days=0).proposals == (proposal,)
+    done = memory.forget(proposal=proposal["proposal"], verify=True)
+    assert done["verification"]["foundIn"] == []
+    assert any("valve" in one.content for one in search(memory, "kiln"))
+
+
+@pytest.mark.parametrize(
+    ("told", "request_"),
+    [
+        ("I have diabetes.", "Forget that I have diabetes."),
+        ("I got diabetes in May.", "Forget that I got diabetes."),
+        ("Tengo diabetes.", "Olvida que tengo diabetes."),
+    ],
+)
+def test_a_request_that_says_what_to_forget_is_hidden_with_it(
+    memory: Memory, told: str, request_: str
+) -> None:
+    memory.ingest([talk(1, told), talk(2, "The kiln needs a new valve.")])
+    memory.ingest(talk(3, f"{request_} I play the cello."))
+    memory.summarize()
+    for question in (None, "diabetes"):
+        for one in search(memory, question, include_superseded=True):
+            assert "diabetes" not in one.content
+    assert not any("diabetes" in one for one in read_stored_summaries(memory))
+    assert any("cello" in one.content for one in search(memory, "cello"))
+    [proposal] = memory.review(days=0).proposals
+    told_of = [one["content"] for one in proposal["statements"]]
+    assert len(told_of) == 2
+    memory.forget(proposal=proposal["proposal"])
+    assert not search(memory, "diabetes", include_superseded=True)
+
+
+def test_a_name_that_a_message_gives_to_a_relative_is_hidden_too(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "My son Leo is five. He goes to Oak School."))
+    memory.ingest(talk(2, "Leo plays the violin.", "Mia plays the flute."))
+    memory.ingest(talk(3, "Forget everything I told you about my son."))
+    shown = " ".join(one.content for one in search(memory, None))
+    for hidden in ("Leo", "Oak", "violin"):
+        assert hidden not in shown
+    assert "flute" in shown
+
+
+def test_a_request_to_forget_leaves_the_rest_of_a_message(
+    memory: Memory,
+) -> None:
+    memory.ingest(
+        talk(1, "My salary is 50000 euros. I play the cello on Fridays.")
+    )
+    memory.ingest(talk(2, "Forget my salary."))
+    block = memory.context("What do I play on Fridays?", user_id="u-1").text
+    told = [one.content for one in search(memory, "salary cello")]
+    for text in (block, " ".join(told)):
+        assert "cello" in text
+        assert "50000" not in text
+    memory.summarize()
+    assert all("50000" not in one for one in read_stored_summaries(memory))
+    assert any("cello" in one for one in read_stored_summaries(memory))
+
+
+def test_a_request_to_forget_all_about_a_person_hides_answers_and_her_name(
+    memory: Memory,
+) -> None:
+    memory.ingest(
+        talk(1, "My daughter is called Nora.", "> Nora is a lovely name!")
+    )
+    memory.ingest(talk(2, "Nora plays the violin.", "I live in Utrecht."))
+    memory.ingest(talk(3, "Ana's daughter is called Mia."))
+    memory.ingest(talk(4, "Forget everything I told you about my daughter."))
+    for question in (None, "Who is Nora?", "Who plays the violin?"):
+        found = search(memory, question, include_superseded=True)
+        assert not any("Nora" in one.content for one in found)
+        block = memory.context(question or "Hi", user_id="u-1").text
+        assert "Nora" not in block
+    assert any("Mia" in one.content for one in search(memory, "Mia"))
+    assert any("Utrecht" in one.content for one in search(memory, "Utrecht"))
+
+
+def test_what_is_said_again_after_a_request_by_words_is_shown(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "My salary is 50000 euros."))
+    memory.ingest(talk(2, "Forget my salary."))
+    memory.ingest(talk(3, "My salary is 61000 euros."))
+    memory.ingest(talk(0, "My salary is 70000 euros.", user="u-2"))
+    told = " ".join(one.content for one in search(memory, "my salary"))
+    assert "50000" not in told
+    assert "61000" in told
+    others = search(memory, "my salary", user_id="u-2")
+    assert any("70000" in one.content for one in others)
+
+
+def test_a_summary_is_made_again_without_what_a_request_names(
+    memory: Memory,
+) -> None:
+    memory.ingest(
+        talk(1, "My salary is 50000 euros.", "The kiln needs a new valve.")
+    )
+    memory.summarize()
+    assert any("50000" in one for one in read_stored_summaries(memory))
+    memory.ingest(talk(3, "Forget my salary."))
+    shown = read_summaries(memory, user_id="u-1")
+    assert shown
+    memory.summarize()
+    memory.summarize()
+    stored = read_stored_summaries(memory)
+    assert not any("50000" in one for one in stored)
+    assert any("valve" in one for one in stored)
+    assert not memory.summarize().get("built")
+
+
+def test_a_store_too_large_to_load_hides_what_a_request_names(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.ingest(talk(1, "My salary is 50000 euros. I play the cello."))
+    memory.ingest(talk(2, "Forget my salary."))
+    monkeypatch.setattr(columns, "MAX_ROWS", 1)
+    again = Memory.open(tmp_path / "memory", now=NOW)
+    told = " ".join(one.content for one in search(again, "salary cello"))
+    assert "50000" not in told
+    assert "cello" in told
+
+
 REMINDERS = [
     ("I have a dog called Rex.", "Don't forget my dog's birthday is near."),
     ("I live in Utrecht.", "Don't forget where I live."),
@@ -317,24 +469,29 @@ def test_a_summary_is_made_again_without_a_forgotten_value(
     assert not any(PHONE in one for one in read_stored_summaries(memory))
 
 
-def test_a_summary_whose_words_expired_loses_a_forgotten_value(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("told", "request_"),
+    [
+        (f"My phone number is {PHONE}", "Please forget my phone number."),
+        ("My salary is 50000 euros", "Forget my salary."),
+    ],
+)
+def test_a_summary_whose_words_expired_loses_what_is_forgotten(
+    tmp_path: Path, told: str, request_: str
 ) -> None:
     memory = Memory.open(tmp_path / "memory", now=day(9))
     memory.configure("plan", "free")
-    memory.ingest(
-        talk(1, f"My phone number is {PHONE}.", "The kiln needs a new valve.")
-    )
+    memory.ingest(talk(1, f"{told}.", "The kiln needs a new valve."))
     memory.summarize()
     memory.cleanup()
     assert not memory.search(grain="working", now=day(9)).results
-    memory.ingest(talk(8, "Please forget my phone number."))
+    memory.ingest(talk(8, request_))
     memory.summarize(now=day(10))
     memory.summarize(now=day(10))
     memory.cleanup(now=day(20))
     stored = read_summaries(memory, now=day(20))
     assert stored
-    assert not any(PHONE in one for one in stored)
+    assert not any(told in one for one in stored)
     assert any("valve" in one for one in stored)
 
 

@@ -115,4 +115,5 @@ def _format_profile(shown: dict[str, Any]) -> Iterator[str]:
     for held in shown["attributes"]:
         source = held["conversationId"] or "set by hand"
         since = held["since"][:10]
-        yield f"  {held['key']:<16}{held['value']}  ({since}, {source})"
+        of = f"  of {held['name']}" if "name" in held else ""
+        yield f"  {held['key']:<16}{held['value']}{of}  ({since}, {source})"

@@ -58,6 +58,8 @@ Contact data and likes have none, because a profile is put before every prompt.
 """
 
 MAX_VALUE_CHARACTERS = 300
+_NAMELESS = "user"
+"""The name of a speaker who has none."""
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
@@ -218,17 +220,54 @@ def select_current_entries(
 ) -> list[ProfileEntry]:
     """Return the statements that hold at `now`, those of the known keys first.
 
-    A value that was stated several times has the statement since which it has held.
+    A value that was stated several times has the statement since which it has held. Each
+    of several speakers has values of their own (`find_speakers`). A value set by hand
+    replaces those of all.
     """
-    held: dict[str, dict[str, ProfileEntry]] = {}
+    held: dict[str, dict[str, dict[str, ProfileEntry]]] = {}
     known = merge_entries(entries).values()
+    speakers = find_speakers(known)
     for entry in sort_entries(_drop_read(known)):
-        if entry.event_time <= now:
-            _apply(held.setdefault(entry.key, {}), entry)
+        if entry.event_time > now:
+            continue
+        by_speaker = held.setdefault(entry.key, {})
+        speaker = name_speaker(entry, speakers)
+        by_speaker.setdefault(speaker, {})
+        for other, values in by_speaker.items():
+            if other == speaker:
+                _apply(values, entry)
+            elif entry.conversation_id is None:
+                _replace(values, entry)
     current: list[ProfileEntry] = []
     for key in (*KNOWN_KEYS, *sorted(held.keys() - set(KNOWN_KEYS))):
-        current += held.get(key, {}).values()
+        for _, values in sorted(held.get(key, {}).items()):
+            current += values.values()
     return current
+
+
+def find_speakers(entries: Iterable[ProfileEntry]) -> frozenset[str]:
+    """Return the names of the speakers who share a conversation without user ids.
+
+    A profile of one person has none, whatever names that person has used. A speaker
+    without a name is no other person.
+    """
+    by_conversation: dict[str, set[str]] = {}
+    for entry in entries:
+        name = normalized(entry.subject)
+        is_named = name not in ("", _NAMELESS, normalized(entry.user_id))
+        if is_named and entry.conversation_id is not None:
+            by_conversation.setdefault(entry.conversation_id, set()).add(name)
+    found: set[str] = set()
+    for names in by_conversation.values():
+        if len(names) > 1:
+            found |= names
+    return frozenset(found)
+
+
+def name_speaker(entry: ProfileEntry, speakers: Collection[str]) -> str:
+    """Return which of several speakers told an attribute; "" for the user as a whole."""
+    name = normalized(entry.subject)
+    return name if name in speakers else ""
 
 
 _Place = tuple[str, str | None, str]
@@ -260,12 +299,15 @@ def find_confirmations(
     entries: Iterable[ProfileEntry], now: datetime
 ) -> dict[str, datetime]:
     """Return when each value of an attribute was last stated, by the statements' ids."""
-    last: dict[tuple[str, str], datetime] = {}
-    stated: dict[str, tuple[str, str]] = {}
-    for entry in entries:
+    last: dict[tuple[str, str, str], datetime] = {}
+    stated: dict[str, tuple[str, str, str]] = {}
+    known = list(entries)
+    speakers = find_speakers(known)
+    for entry in known:
         if entry.ends or entry.event_time > now:
             continue
-        key = (entry.key, normalized(entry.value))
+        speaker = name_speaker(entry, speakers)
+        key = (speaker, entry.key, normalized(entry.value))
         stated[entry.id] = key
         last[key] = max(entry.event_time, last.get(key, entry.event_time))
     return {id_: last[key] for id_, key in stated.items()}
@@ -277,11 +319,15 @@ def sort_for_block(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
 
 
 def _block_rank(entry: ProfileEntry) -> int:
-    return (
-        FIRST_KEYS.index(entry.key)
-        if entry.key in FIRST_KEYS
-        else len(FIRST_KEYS)
-    )
+    return (*FIRST_KEYS, entry.key).index(entry.key)
+
+
+def _replace(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
+    """End the values of another speaker in whose place an entry set by hand stands."""
+    if entry.ends:
+        _end_values(held, entry, normalized(entry.value))
+    elif entry.key not in LIST_KEYS:
+        held.clear()
 
 
 def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:

@@ -82,6 +82,14 @@ class MemoryReader(CandidatesReader, Protocol):
         `since` and errors as `in_period`.
         """
 
+    def with_words(
+        self, scope: Scope, grain: StoreName, words: Sequence[str]
+    ) -> list[Record]:
+        """Return the turns that contain any of these folded words, oldest first.
+
+        Case and the accents of vowels make no difference.
+        """
+
 
 class MemoryWriter(Protocol):
     """The only way to change records; only `usecases/write.py` takes one."""

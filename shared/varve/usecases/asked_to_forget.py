@@ -1,61 +1,61 @@
-"""The values that users asked to forget in conversations, and records that still state them."""
+"""What users asked to forget in conversations, and records that still state it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
-import numpy as np
-
-from varve.domain.calendar import Grain, Period, moment
+from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
 from varve.domain.search.outline import Outline
-from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.results import Browsed
-from varve.domain.search.row import Message
+from varve.domain.search.row import RecordRow
 from varve.domain.statements.forgetting import (
-    ForgottenValue,
-    asks_to_forget,
+    AnyForgotten,
     choose_concerning,
     find_ended_by_message,
     keep_requested,
+    keep_rest,
     leave_out,
-    request_words,
 )
 from varve.domain.summary import key_facts_as_json, key_facts_from_json
 from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
+from varve.usecases.forgotten_statements import (
+    RequestScan,
+    read_forgotten_words,
+    stated_by,
+    stated_by_row,
+)
 from varve.usecases.lookup import Lookup
 from varve.usecases.session import Session
 from varve.usecases.whole_stores import read_summaries
 
-_TURN = str(MemoryType.TURN)
-
-
-Stated = tuple[str, frozenset[Message], str | None, datetime]
-"""A fact's or turn's words, messages, user and time."""
-
-
-def list_stated(record: Record) -> Stated:
-    """Return what decides whether a fact or turn states a value."""
-    messages = frozenset(
-        (record.conversation_id, id_) for id_ in record.source_ids
-    )
-    return record.content, messages, record.user_id, record.event_time
-
 
 def read_forgotten(
-    scope: Scope, reader: MemoryReader, triples: Sequence[Triple]
-) -> list[ForgottenValue]:
-    """Return the values that messages in working memory ask to forget. Raises Retryable."""
+    scope: Scope,
+    reader: MemoryReader,
+    triples: Sequence[Triple],
+    held: Outline | None = None,
+) -> list[AnyForgotten]:
+    """Return what messages in working memory ask to forget. Raises Retryable.
+
+    `held` is the working store as a question has it; of one too large to load the triples
+    alone tell what is forgotten. Without it the turns are scanned.
+    """
     ended = list(find_ended_by_message(triples))
     ids = {one.request_turn: one for one in ended}
     turns = reader.get(scope, Grain.WORKING, sorted(ids)) if ids else []
     texts = {ids[turn.id].request: turn.words for turn in turns}
-    return keep_requested(ended, texts)
+    values: list[AnyForgotten] = [*keep_requested(ended, texts)]
+    if isinstance(held, Columns):
+        return [*values, *held.derive(RequestScan).words]
+    # The words of a store too large to load are not scanned for each question.
+    if held is None:
+        return [*values, *read_forgotten_words(scope, reader)]
+    return values
 
 
 def has_requests(held: Outline) -> bool:
@@ -63,59 +63,39 @@ def has_requests(held: Outline) -> bool:
 
     It is read once for each version of a store. Of a store too large to load it is True.
     """
-    if not isinstance(held, Columns):
-        return True
-    return held.derive(_RequestScan).found
-
-
-class _RequestScan:
-    """Whether a store's columns have a turn that may ask to forget."""
-
-    def __init__(self, columns: Columns) -> None:
-        near = Filter(mentions=(request_words(),), memory_types=(_TURN,))
-        rows = np.flatnonzero(columns.admitted(near)).tolist()
-        self.found = any(asks_to_forget(columns.contents[row]) for row in rows)
+    return not isinstance(held, Columns) or held.derive(RequestScan).found
 
 
 def drop_forgotten(
-    found: Sequence[Ranked | Browsed], lookup: Lookup
+    found: Sequence[Ranked | Browsed],
+    lookup: Lookup,
+    held: Outline | None = None,
 ) -> list[Ranked | Browsed]:
-    """Return the records without facts and turns of the agent that state a forgotten value.
+    """Return the records without the parts of the agent's facts and turns that are forgotten.
 
-    Summaries lose the sentences that name it.
+    Summaries lose the sentences that name them. `held` as in `read_forgotten`.
     """
-    values = read_forgotten(lookup.scope, lookup.reader, lookup.triples())
+    values = read_forgotten(
+        lookup.scope, lookup.reader, lookup.triples(), held
+    )
     if not values:
         return list(found)
     kept: list[Ranked | Browsed] = []
     for one in found:
         if one.agent is not None:
             kept.append(one)
-        elif _is_summary(one):
+        else:
             kept += _reduce(one, values, lookup.zone)
-        elif not _is_forgotten(one, values):
-            kept.append(one)
     return kept
 
 
-def _is_summary(one: Ranked | Browsed) -> bool:
-    if isinstance(one, Ranked):
-        return one.row.type is MemoryType.SUMMARY
-    return one.record.memory_type is MemoryType.SUMMARY
-
-
 def _reduce(
-    one: Ranked | Browsed, values: Iterable[ForgottenValue], zone: ZoneInfo
+    one: Ranked | Browsed, values: Sequence[AnyForgotten], zone: ZoneInfo
 ) -> Iterator[Ranked | Browsed]:
-    """Yield a summary without the sentences that name a value, if any are left."""
-    if isinstance(one, Ranked):
-        row = one.row
-        said = row.content, row.period, row.user
-    else:
-        record = one.record
-        said = record.content, record.period, record.user_id
-    told = _leave_out_of_summary(*said, values, zone)
-    if told == said[0]:
+    """Yield a record without the parts or sentences that are forgotten, if any are left."""
+    before = one.row if isinstance(one, Ranked) else one.record
+    told = _keep_rest(before, values, zone)
+    if told == before.content:
         yield one
     elif told and isinstance(one, Ranked):
         yield replace(one, row=replace(one.row, content=told, shown={}))
@@ -123,11 +103,25 @@ def _reduce(
         yield replace(one, record=replace(one.record, content=told))
 
 
+def _keep_rest(
+    said: RecordRow | Record, values: Sequence[AnyForgotten], zone: ZoneInfo
+) -> str:
+    if isinstance(said, RecordRow):
+        if said.type is not MemoryType.SUMMARY:
+            return keep_rest(stated_by_row(said), values)
+        user = said.user
+    else:
+        if said.memory_type is not MemoryType.SUMMARY:
+            return keep_rest(stated_by(said), values)
+        user = said.user_id
+    return _leave_out_of_summary(said.content, said.period, user, values, zone)
+
+
 def _leave_out_of_summary(
     text: str,
     label: str,
     user: str | None,
-    values: Iterable[ForgottenValue],
+    values: Iterable[AnyForgotten],
     zone: ZoneInfo,
 ) -> str:
     """Return a summary's text without the sentences that name a value of its user.
@@ -139,7 +133,7 @@ def _leave_out_of_summary(
 
 
 def without_values(
-    record: Record, values: Sequence[ForgottenValue], zone: ZoneInfo
+    record: Record, values: Sequence[AnyForgotten], zone: ZoneInfo
 ) -> Record:
     """Return a summary without the sentences and key facts that name a value."""
     start = Period.parse(record.period).start(zone)
@@ -161,13 +155,13 @@ def without_values(
 
 
 def _leave_out_each(
-    texts: Iterable[str], values: Sequence[ForgottenValue]
+    texts: Iterable[str], values: Sequence[AnyForgotten]
 ) -> tuple[str, ...]:
     return tuple(text for text in texts if leave_out(text, values))
 
 
 def mark_naming(
-    session: Session, values: Sequence[ForgottenValue], but: Period
+    session: Session, values: Sequence[AnyForgotten], but: Period
 ) -> None:
     """Mark the periods of the summaries that name a value, `but` for one.
 
@@ -180,14 +174,3 @@ def mark_naming(
     asked = [one.request_turn for one in values]
     periods = [one for one in stale if one != but]
     session.ledger.mark(session.scope, periods, "asked to forget", *asked)
-
-
-def _is_forgotten(
-    one: Ranked | Browsed, values: Iterable[ForgottenValue]
-) -> bool:
-    if isinstance(one, Ranked):
-        row = one.row
-        said = row.content, row.messages, row.user, moment(row.time)
-    else:
-        said = list_stated(one.record)
-    return any(value.is_stated_in(*said) for value in values)

@@ -1,10 +1,12 @@
 """Which results of a search enter a context whatever their likeness to the prompt is."""
 
+from collections.abc import Iterator, Sequence
+
 from varve.domain.record import MemoryType
-from varve.domain.search.answer import SearchResponse
+from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.mentions import has_mentions
 from varve.domain.search.question import find_whom
-from varve.domain.statements.bearing import bears_on
+from varve.domain.statements.bearing import bears_on, concerns, goes_on_from
 from varve.domain.statements.cues import asks_past
 
 MAX_BEARING = 6
@@ -20,15 +22,41 @@ def find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
     is_past = asks_past(prompt)
     whom = find_whom(prompt)
     found = _find_asked_by_time(response)
-    for result in response.results[:MAX_BEARING]:
-        is_told = result.memory_type in (MemoryType.FACT, MemoryType.TURN)
+    best = [one for one in response.results[:MAX_BEARING] if _is_told(one)]
+    found.update(_find_changes(best, prompt))
+    for result in best:
         names = whom and has_mentions(result.content, [[whom]])
-        bears = names or result.answers or bears_on(prompt, result.content)
-        if is_told and bears:
+        if names or result.answers or bears_on(prompt, result.content):
             found.add(result.superseded_by or result.id)
             if is_past:
                 found.add(result.id)
     return frozenset(found & {result.id for result in response.results})
+
+
+def _is_told(result: Result) -> bool:
+    return result.memory_type in (MemoryType.FACT, MemoryType.TURN)
+
+
+def _find_changes(best: Sequence[Result], prompt: str) -> Iterator[str]:
+    """Yield the ids of the statements that end what the prompt asks for.
+
+    Search has named the one they end, or they name nothing themselves.
+    """
+    asked = [one for one in best if concerns(prompt, one.content)]
+    for result in asked:
+        if result.superseded_by is not None:
+            yield result.superseded_by
+        for later in best:
+            is_later = later.event_time > result.event_time
+            if is_later and later.current and goes_on_from(_words(later)):
+                yield later.id
+
+
+def _words(result: Result) -> str:
+    """Return what a result says, without the speaker's name before a turn."""
+    if result.memory_type != MemoryType.TURN:
+        return result.content
+    return result.content.partition(": ")[2]
 
 
 def _find_asked_by_time(response: SearchResponse) -> set[str]:

@@ -16,6 +16,7 @@ from varve.domain.profile import (
     VITAL_KEYS,
     ProfileEntry,
     find_confirmations,
+    find_speakers,
     select_current_entries,
     sort_for_block,
 )
@@ -203,8 +204,11 @@ def _select_profile(question: ContextQuestion, sources: Sources) -> _Profile:
     confirmed = confirm_attributes(
         find_confirmations(stated, question.now), statements, stock
     )
+    speakers = find_speakers(stated)
     entries = [
-        attribute_entry(one, question.zone, doubtful, confirmed[one.id])
+        attribute_entry(
+            one, question.zone, doubtful, confirmed[one.id], speakers
+        )
         for one in statements
     ]
     vital = {one.id for one in statements if one.key in VITAL_KEYS}

@@ -15,7 +15,7 @@ from varve.domain.experience.history import History
 from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.identity import Scope
 from varve.domain.mention import in_words, mentioned
-from varve.domain.profile import ProfileEntry
+from varve.domain.profile import ProfileEntry, name_speaker
 from varve.domain.relevance import word_shares
 from varve.domain.search.answer import Result, SearchResponse, Understood
 from varve.domain.search.query import SearchRequest
@@ -146,13 +146,16 @@ def attribute_entry(
     zone: ZoneInfo,
     doubtful: Collection[str],
     confirmed: datetime,
+    speakers: Collection[str],
 ) -> Entry:
     """Return a profile entry as `location: Lisbon`, dated by when it began to hold.
 
     `doubtful` are the ids of those that later words likely supersede; `confirmed` is when
-    it was last stated.
+    it was last stated. One of several `speakers` is named: `Lena's location: Hamburg`.
     """
     words = f"{statement.key.replace('_', ' ')}: {statement.value}"
+    if name_speaker(statement, speakers):
+        words = f"{statement.subject}'s {words}"
     if statement.id in doubtful:
         words += DOUBTFUL_MARK
     day = day_of(statement.event_time, zone)

@@ -1,7 +1,7 @@
 """The sources of one period's summaries, by user."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from varve.domain import retention
@@ -11,8 +11,9 @@ from varve.domain.record import MemoryType, Record, span_of
 from varve.domain.search.supersession import EndedStatement, held_until
 from varve.domain.statements.corrected import Corrected, correct_records
 from varve.domain.statements.forgetting import (
-    ForgottenValue,
+    AnyForgotten,
     choose_concerning,
+    keep_rest,
 )
 from varve.domain.statements.telling import CORRECTION
 from varve.domain.summary import (
@@ -27,7 +28,8 @@ from varve.domain.summary import (
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
-from varve.usecases.asked_to_forget import list_stated, without_values
+from varve.usecases.asked_to_forget import without_values
+from varve.usecases.forgotten_statements import stated_by
 from varve.usecases.shared_summaries import recall_users
 from varve.usecases.source_records import (
     hidden_source_of,
@@ -58,7 +60,7 @@ class PeriodSources:
     priors: tuple[Record, ...]
     lost: frozenset[str]
     days: tuple[str, str]
-    forgotten: tuple[ForgottenValue, ...] = ()
+    forgotten: tuple[AnyForgotten, ...] = ()
     outdated: bool = False
     ended: Mapping[str, datetime] = field(default_factory=dict)
 
@@ -110,7 +112,7 @@ class PeriodUsers:
     users: tuple[PeriodSources, ...]
     replaced: tuple[str, ...]
     has_summary: bool
-    asked: tuple[ForgottenValue, ...] = ()
+    asked: tuple[AnyForgotten, ...] = ()
 
 
 @dataclass(slots=True)
@@ -150,7 +152,7 @@ class PeriodReader:
     config: WorkspaceConfig
     reader: MemoryReader
     objects: Objects
-    values: Sequence[ForgottenValue] = ()
+    values: Sequence[AnyForgotten] = ()
     ended: Sequence[EndedStatement] = ()
 
     def gather(self, period: Period, since: int = 0) -> PeriodUsers:
@@ -275,8 +277,9 @@ class PeriodReader:
     ) -> PeriodSources:
         lost = self._find_lost(period, pile)
         corrected = pile.correct()
-        hidden = [one for one in corrected.told if self._states_any(one)]
-        told = [one for one in corrected.told if one not in hidden]
+        rests = [(one, self._keep_rest(one)) for one in corrected.told]
+        hidden = [one for one, rest in rests if not rest.content]
+        told = [rest for _, rest in rests if rest.content]
         facts = list(pile.facts)
         for record in told:
             facts += list_key_facts(record)
@@ -319,15 +322,18 @@ class PeriodReader:
                 found[fact.id] = until
         return found
 
-    def _states_any(self, record: Record) -> bool:
+    def _keep_rest(self, record: Record) -> Record:
+        """Return a fact or turn without its forgotten parts; a summary as it is."""
         if record.memory_type is MemoryType.SUMMARY:
-            return False
-        said = list_stated(record)
-        return any(value.is_stated_in(*said) for value in self.values)
+            return record
+        rest = keep_rest(stated_by(record), self.values)
+        if rest == record.content:
+            return record
+        return replace(record, content=rest)
 
     def _list_forgotten(
         self, period: Period, user_id: str | None
-    ) -> tuple[ForgottenValue, ...]:
+    ) -> tuple[AnyForgotten, ...]:
         start = period.start(self.config.zone)
         return choose_concerning(self.values, user_id, start)
 

@@ -1,6 +1,6 @@
 """Profiles: read a user's attributes, and set one by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +10,8 @@ from varve.domain.identity import reference
 from varve.domain.profile import (
     DEFAULT_USER,
     ProfileEntry,
+    find_speakers,
+    name_speaker,
     profile_key,
     profile_value,
     select_current_entries,
@@ -32,16 +34,20 @@ def read_profile(
 ) -> dict[str, Any]:
     """Return a user's attributes that hold now and every statement, as JSON values.
 
-    Without an id: those of messages without a user. Raises Rejected: invalid user id.
+    Without an id: those of messages without a user. An attribute of one of several
+    speakers has their `name`. Raises Rejected: invalid user id.
     """
     user = _user(user_id)
     entries = session.profiles.entries(session.scope, user)
     held = select_current_entries(entries, session.now)
+    speakers = find_speakers(entries)
     return {
         "workspaceId": session.scope.workspace,
         "agentId": session.scope.agent,
         "userId": user,
-        "attributes": [_as_json(entry) for entry in held],
+        "attributes": [
+            _name(entry, speakers) | _as_json(entry) for entry in held
+        ],
         "history": [_as_json(entry) for entry in sort_entries(entries)],
     }
 
@@ -112,6 +118,11 @@ def _tell(entry: ProfileEntry) -> str:
 
 def _user(user_id: str | None) -> str:
     return DEFAULT_USER if user_id is None else reference(user_id, "userId")
+
+
+def _name(entry: ProfileEntry, speakers: Collection[str]) -> dict[str, Any]:
+    """Return which of several speakers an attribute is of."""
+    return {"name": entry.subject} if name_speaker(entry, speakers) else {}
 
 
 def _as_json(entry: ProfileEntry) -> dict[str, Any]:

@@ -18,14 +18,15 @@ from varve.domain.review import (
 )
 from varve.domain.search.columns import MAX_ROWS, Columns
 from varve.domain.search.outline import Outline
-from varve.domain.search.row import RecordRow
+from varve.domain.search.row import Message, RecordRow
 from varve.domain.search.supersession import (
     EndedStatement,
     find_ended,
     held_until,
 )
 from varve.domain.statements.folding import names_value
-from varve.domain.statements.forgetting import ForgottenValue
+from varve.domain.statements.forgetting import AnyForgotten, keep_rest
+from varve.domain.statements.forgotten_words import ForgottenWords
 from varve.domain.statements.matter import find_doubt
 from varve.domain.statements.standing import Standings
 from varve.domain.statements.told_values import ToldValues
@@ -35,6 +36,7 @@ from varve.usecases.asked_to_forget import read_forgotten
 from varve.usecases.erasure import proposed
 from varve.usecases.find import Stock
 from varve.usecases.forget_proposed import list_forget_proposals
+from varve.usecases.forgotten_statements import stated_by_row
 from varve.usecases.proposals import (
     Proposal,
     fold_statements,
@@ -160,7 +162,7 @@ class _Doubts:
         self,
         session: Session,
         triples: Sequence[Triple],
-        forgotten: Sequence[ForgottenValue],
+        forgotten: Sequence[AnyForgotten],
         user_id: str | None,
     ) -> None:
         self._session = session
@@ -215,10 +217,7 @@ class _Doubts:
         A correction or a model's link names it, or the graph agrees with a likely
         successor.
         """
-        said = record.messages, record.user, moment(record.time)
-        if any(
-            one.is_stated_in(record.content, *said) for one in self._forgotten
-        ):
+        if keep_rest(stated_by_row(record), self._forgotten) != record.content:
             return True
         successor = standings.find_successors([row]).get(row)
         if successor is None:
@@ -271,26 +270,29 @@ class _Doubts:
 
 
 def _propose_erasures(
-    session: Session, values: Sequence[ForgottenValue]
+    session: Session, values: Sequence[AnyForgotten]
 ) -> None:
     """Leave a proposal for each request to forget whose words memory still has."""
     if not values:
         return
-    named: list[list[Proposal]] = [[] for _ in values]
+    named: dict[Message, list[Proposal]] = {one.request: [] for one in values}
     for one in read_statements(session):
-        for value, stating in zip(values, named, strict=True):
-            if _is_named(one, value):
-                stating.append(one)
-    for stating in named:
+        for request in {
+            value.request for value in values if _is_named(one, value)
+        }:
+            named[request].append(one)
+    for stating in named.values():
         if stating:
             proposed.keep(session, fold_statements(stating))
 
 
-def _is_named(one: Proposal, value: ForgottenValue) -> bool:
-    """Return whether a statement of the user who asked states the forgotten value."""
+def _is_named(one: Proposal, value: AnyForgotten) -> bool:
+    """Return whether a statement of the user who asked states what is forgotten."""
     users = frozenset() if value.user is None else frozenset([value.user])
     if not one.erases or one.users != users:
         return False
+    if isinstance(value, ForgottenWords):
+        return value.is_told_by(one.id, one.content, one.messages)
     talks = {conversation for conversation, _ in value.messages}
     is_same_talk = any(talk in talks for talk, _ in one.messages)
     return is_same_talk and names_value(one.content, value.value)

@@ -204,11 +204,12 @@ def _hide_forgotten(
     """
     if not found:
         return found
-    own = running.stocks[0]
-    asks = running.request.text
-    if asks and not has_requests(own.columns(Grain.WORKING)):
+    if not running.request.text:
+        return drop_forgotten(found, running.lookup)
+    held = running.stocks[0].columns(Grain.WORKING)
+    if not has_requests(held):
         return found
-    return drop_forgotten(found, running.lookup)
+    return drop_forgotten(found, running.lookup, held)
 
 
 def _read_words(item: Ranked | Browsed) -> str:

@@ -1,4 +1,4 @@
-"""Which triples and attributes were corrected, and when the others were last confirmed."""
+"""Which triples and attributes are corrected or forgotten, and when the others were confirmed."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,7 +11,8 @@ from varve.domain.search.row import Message
 from varve.domain.statements.confirmed_places import find_confirmations
 from varve.domain.statements.standing import Standings
 from varve.domain.triple import Triple
-from varve.usecases.find import Stock, read_columns
+from varve.usecases.find import Stock
+from varve.usecases.forgotten_statements import RequestScan
 
 Parts = dict[str, tuple[Message, str]]
 """By key, a message and the words that were drawn from it."""
@@ -20,9 +21,9 @@ Parts = dict[str, tuple[Message, str]]
 def drop_superseded_attributes(
     statements: Sequence[ProfileEntry], stock: Stock
 ) -> list[ProfileEntry]:
-    """Return the profile's statements that no message corrects."""
-    corrected = _find_corrected(_list_parts(statements), stock)
-    return [one for one in statements if one.id not in corrected]
+    """Return the profile's statements that no message corrects or asks to forget."""
+    dropped = _find_dropped(_list_parts(statements), stock)
+    return [one for one in statements if one.id not in dropped]
 
 
 def find_doubtful_attributes(
@@ -60,8 +61,8 @@ def _confirm(
     confirmed: Mapping[str, datetime], parts: Parts, stock: Stock
 ) -> dict[str, datetime]:
     latest = dict(confirmed)
-    columns = read_columns(stock, Grain.WORKING) if parts else None
-    if columns is None or not len(columns):
+    columns = _read_columns(stock) if parts else None
+    if columns is None:
         return latest
     standings = Standings(columns, told=stock.told)
     for key, time in find_confirmations(standings, parts).items():
@@ -81,9 +82,9 @@ def _list_parts(statements: Sequence[ProfileEntry]) -> Parts:
 def drop_superseded_triples(
     held: Sequence[Triple], stock: Stock
 ) -> list[Triple]:
-    """Return the triples that no message corrects."""
-    corrected = _find_corrected(_list_triples(held), stock)
-    return [triple for triple in held if triple.id not in corrected]
+    """Return the triples that no message corrects or asks to forget."""
+    dropped = _find_dropped(_list_triples(held), stock)
+    return [triple for triple in held if triple.id not in dropped]
 
 
 def _list_triples(held: Sequence[Triple]) -> Parts:
@@ -98,8 +99,8 @@ def _list_triples(held: Sequence[Triple]) -> Parts:
     return parts
 
 
-def _find_corrected(parts: Parts, stock: Stock) -> frozenset[str]:
-    """Return the keys of the parts whose messages were corrected.
+def _find_dropped(parts: Parts, stock: Stock) -> frozenset[str]:
+    """Return the keys of the parts whose messages were corrected, or that are forgotten.
 
     Profile and graph end a value by their own rules; a statement that is only likely to
     supersede ends none of theirs. A store too large to load answers with none.
@@ -107,7 +108,8 @@ def _find_corrected(parts: Parts, stock: Stock) -> frozenset[str]:
     columns = _read_columns(stock) if parts else None
     if columns is None:
         return frozenset()
-    return Standings(columns, told=stock.told).find_corrected(parts)
+    corrected = Standings(columns, told=stock.told).find_corrected(parts)
+    return corrected | columns.derive(RequestScan).find_told(parts)
 
 
 def _read_columns(stock: Stock) -> Columns | None:

@@ -15,6 +15,7 @@ import numpy as np
 from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
+from varve.domain.language.tokens import fold
 from varve.domain.record import (
     GRAINS,
     EmbeddedRecord,
@@ -227,6 +228,17 @@ class InMemoryRecords:
             for record in records
             if (record.conversation_id or "").startswith(prefix)
         ]
+
+    def with_words(
+        self, scope: Scope, grain: StoreName, words: Sequence[str]
+    ) -> list[Record]:
+        turns = [
+            record
+            for record in self._get_store(scope, grain).records
+            if record.memory_type is MemoryType.TURN
+            and any(word in fold(record.content) for word in words)
+        ]
+        return sorted(turns, key=_time_order)
 
     def _read_since(
         self, scope: Scope, grain: StoreName, since: int

@@ -23,12 +23,16 @@ from varve.adapters.lance.rows import (
 )
 from varve.adapters.lance.tallies import tally_rows
 from varve.domain.identity import Scope
-from varve.domain.record import Record, StoreName
+from varve.domain.record import MemoryType, Record, StoreName
 from varve.domain.search.query import Filter
 from varve.domain.tally import Tally, TallyColumn
 
 DISTURBED = (RuntimeError, OSError, ValueError)
 """What LanceDB raises if a writer prunes the version that is being read."""
+_ACCENTED = {
+    "a": "[aáàâäã]", "e": "[eéèêë]", "i": "[iíìîï]", "o": "[oóòôöõ]",
+    "u": "[uúùûü]", "n": "[nñ]", "c": "[cç]",
+}  # fmt: skip
 READ_WAITS = (0.01, 0.05, 0.2)
 """Seconds between the attempts to read a store: an erasure prunes it several times."""
 
@@ -157,8 +161,20 @@ class LanceReader:
         wanted = (name >= lit(prefix)) & (name < lit(after))
         return self._list(scope, grain, wanted, since)
 
+    def with_words(
+        self, scope: Scope, grain: StoreName, words: Sequence[str]
+    ) -> list[Record]:
+        if not words:
+            return []
+        pattern = "|".join(map(_accept_accents, words))
+        wanted = (
+            f"memory_type = '{MemoryType.TURN}'"
+            f" AND regexp_like(content, '(?i){pattern}')"
+        )
+        return self._list(scope, grain, wanted, 0)
+
     def _list(
-        self, scope: Scope, grain: StoreName, wanted: Expr, since: int
+        self, scope: Scope, grain: StoreName, wanted: Expr | str, since: int
     ) -> list[Record]:
         """Return all records that pass the expression, oldest first."""
 
@@ -203,3 +219,10 @@ class LanceReader:
                     return read_version(self.open_newest(scope, grain))
                 sleep(wait)
             return read_version(self.open_newest(scope, grain))
+
+
+def _accept_accents(word: str) -> str:
+    """Return a pattern of a folded word, whose vowels may have accents."""
+    if not word.isalnum():
+        raise ValueError(f"{word!r} is not a word of letters and digits")
+    return "".join(_ACCENTED.get(letter, letter) for letter in word)

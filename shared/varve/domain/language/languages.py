@@ -13,6 +13,8 @@ from importlib.resources.abc import Traversable
 from itertools import chain, zip_longest
 from typing import Any
 
+from varve.domain.language.forgetting_words import ForgettingWords
+
 Words = tuple[str, ...]
 WordsByName = Mapping[str, Sequence[str]]
 
@@ -162,7 +164,8 @@ class Changes:
     - `relating`: follows a name, and what that person told of themselves follows it.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
       tells that something was forgotten.
-    - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
+    - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge;
+      `asks_memory`: for what is known or was told.
     - `asks_before`: in such a question the change follows that ended what is asked for.
 
     `topics` are words of everyday topics, such as "home", by topic.
@@ -192,6 +195,7 @@ class Changes:
     asks_past: Words = ()
     asks_before: Words = ()
     asks_help: Words = ()
+    asks_memory: Words = ()
     topics: Mapping[str, Words] = field(default_factory=dict)
 
 
@@ -226,6 +230,7 @@ class Language:
     names: NameWords = field(default_factory=NameWords)
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
+    forgetting: ForgettingWords = field(default_factory=ForgettingWords)
 
 
 _TIMES_FIELDS = [one.name for one in fields(Times)]
@@ -276,6 +281,7 @@ def _read_language(path: Traversable) -> Language:
     names = table.pop("names", {})
     kinds = table.pop("kinds", {})
     changes = table.pop("changes", {})
+    forgetting = table.pop("forgetting", {})
     try:
         return Language(
             code=path.name.removesuffix(".toml"),
@@ -286,6 +292,7 @@ def _read_language(path: Traversable) -> Language:
             names=NameWords(**_freeze(names)),
             kinds={name: _read_kind(kind) for name, kind in kinds.items()},
             changes=Changes(**_freeze(changes)),
+            forgetting=ForgettingWords(**_freeze(forgetting)),
             **_freeze(table),
         )
     except TypeError as wrong:

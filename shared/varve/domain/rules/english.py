@@ -6,6 +6,7 @@ from varve.domain.rules import english_changes, english_habits, english_rows
 from varve.domain.rules.english_words import (
     DATES,
     EVENTS,
+    KIN,
     LABELS,
     SLOTS,
     WORDS,
@@ -57,6 +58,9 @@ def _list_forgettable() -> dict[str, str]:
             found[words] = predicate
         found[f"who my {topic} is"] = predicate
         found[f"when my {topic} is"] = predicate
+    for kin, predicate in KIN.items():
+        for words in (f"my {kin}", f"my {kin}'s name", f"who my {kin} is"):
+            found[words] = predicate
     return found | {
         f"my home {topic}": told for topic, told in _TOPICS.items()
     }
@@ -126,7 +130,9 @@ RULES = LanguageRules(
         r"(?:(?:please|pls|also|and|ok|can you|could you|would you|you can|you should|just|i want you to"
         r"|i'd like you to|i would like you to|i need you to),? )*"
         r"(?:(?:forget|(?:i )?do(?:n't| not) (?:want you to )?remember|stop remembering)(?: everything)?"
-        r"|(?:delete|erase|remove)(?=.* from (?:your |the )?memory))"
+        r"|(?:delete|erase|remove)(?=.* from (?:your |the )?memory)"
+        r"|(?:delete|erase|remove)(?= my (?:home address|address|phone|phone number|birthday|age|location)"
+        r"(?:,? please)?[.!]*$))"
         r"(?: (?:that|about|what i (?:said|told you) about|what you know about|you know about|i told you"
         r" about|the fact that|,? ?please,?))*"
         r"\b[ ,]*(?P<body>.*?)(?: from (?:your |the )?memory)?(?:,? please)?$", re.IGNORECASE,

@@ -46,7 +46,7 @@ END = (
 )
 _WORD = r"[\w&'+#./-]+"
 _ITEM = rf"{_WORD}(?: (?!and ){_WORD}){{0,3}}"
-_KIN = {
+KIN = {
     "wife": "married_to", "husband": "married_to", "boss": "reports_to", "manager": "reports_to",
     "mum": "has_mother", "mom": "has_mother", "dad": "has_father", "fiancé": "has_partner",
     "fiancée": "has_partner", "girlfriend": "has_partner", "boyfriend": "has_partner",
@@ -141,7 +141,7 @@ SLOTS = {
         },
     ),
     "kin": Slot(
-        "|".join(_KIN), derive=lambda value: {"kin_of": _KIN[value.lower()]}
+        "|".join(KIN), derive=lambda value: {"kin_of": KIN[value.lower()]}
     ),
     "pet": Slot(_PETS, derive=lambda value: {"pet": value.lower()}),
     "got": Slot(

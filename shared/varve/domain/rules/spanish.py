@@ -10,9 +10,11 @@ from varve.domain.rules.sentences import QUOTED
 from varve.domain.rules.spanish_words import (
     DATES,
     EVENTS,
+    KIN,
     LABELS,
     SLOTS,
     WORDS,
+    read_kin,
 )
 
 _FILLER = (
@@ -56,6 +58,9 @@ def _list_forgettable() -> dict[str, str]:
             "cómo se llama ",
         ):
             found[f"{ask}mi {topic}"] = predicate
+    for kin in KIN:
+        for ask in ("", "quién es ", "cómo se llama "):
+            found[f"{ask}mi {kin}"] = read_kin(kin)["kin_of"]
     return found
 
 
@@ -116,7 +121,9 @@ RULES = LanguageRules(
     forget=re.compile(
         r"(?:(?:por favor|y|también|puedes|podrías|quiero que|necesito que|te pido que|me gustaría que),? )*"
         r"(?:olvida|(?<=que )(?:te )?olvides(?: de)?|olvídate de|olvidar|no recuerdes|(?:borra|borrar"
-        r"|elimina|eliminar)(?=.* de (?:tu|la) memoria))"
+        r"|elimina|eliminar)(?=.* de (?:tu|la) memoria)"
+        r"|(?:borra|borrar|elimina|eliminar)(?= mi (?:dirección|teléfono|número de teléfono|cumpleaños|edad)"
+        r"(?:,? por favor)?[.!]*$))"
         r"(?:,? (?:que|lo de que|lo que (?:te )?(?:dije|conté) (?:de|sobre)|lo de|por favor,?))*\b[ ,]*"
         r"(?P<body>.*?)(?: de (?:tu|la) memoria)?(?:,? por favor)?$", re.IGNORECASE,
     ),

@@ -41,7 +41,7 @@ END = (
 )
 _WORD = r"[\w&'+#./-]+"
 _ITEM = rf"(?:(?:el|la|los|las) )?{_WORD}(?: (?![ye] ){_WORD}){{0,3}}"
-_KIN = {
+KIN = {
     "hermana": "sister", "hermano": "brother", "hija": "daughter", "hijo": "son", "madre": "mother",
     "padre": "father", "mamá": "mother", "papá": "father", "prima": "cousin", "primo": "cousin",
     "tía": "aunt",
@@ -90,8 +90,9 @@ def _article(noun: str) -> str:
     )
 
 
-def _kin(value: str) -> dict[str, str]:
-    english = _KIN[value.lower()]
+def read_kin(value: str) -> dict[str, str]:
+    """Return the values of a relative's name, such as the predicate of "hija"."""
+    english = KIN[value.lower()]
     article = _article(value)
     return {
         "kin_of": _KIN_PREDICATES.get(english, f"has_{english}"),
@@ -139,7 +140,7 @@ SLOTS = {
         no_job,
         lambda value: {"as_job": f" como {value}"},
     ),
-    "kin": Slot("|".join(_KIN), derive=_kin),
+    "kin": Slot("|".join(KIN), derive=read_kin),
     "pet": Slot(
         "|".join(sorted(_PETS, key=len, reverse=True)),
         derive=lambda value: {

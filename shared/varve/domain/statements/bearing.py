@@ -5,7 +5,11 @@ speaker's own state, and a statement about the same topic or in the same words, 
 likeness.
 """
 
-from varve.domain.statements.cues import read_cues
+import re
+from functools import cache
+
+from varve.domain.language.phrases import fold_apostrophes
+from varve.domain.statements.cues import Cues, join_phrases, read_cues
 from varve.domain.statements.particulars import count_shared
 
 MIN_SHARED = 2
@@ -25,9 +29,52 @@ def bears_on(prompt: str, words: str) -> bool:
     if asked.has("asks_help") or told.asks:
         return False
     shared = count_shared(asked.particulars, told.particulars)
-    if asked.has("own") and (shared or asked.topics & told.topics):
+    if _asks_own(asked) and (shared or asked.topics & told.topics):
         return True
     if shared < MIN_SHARE * len(asked.particulars.telling):
         return False
     is_of_topic = asked.asks and bool(asked.topics & told.topics)
     return shared >= MIN_SHARED or (shared > 0 and is_of_topic)
+
+
+def concerns(prompt: str, words: str) -> bool:
+    """Return whether a statement that a later one ended is about what a prompt asks for.
+
+    Search has paired both. One common word or topic is enough.
+    """
+    asked = read_cues(prompt)
+    told = read_cues(words)
+    if not asked.asks or asked.has("asks_help"):
+        return False
+    shared = count_shared(asked.particulars, told.particulars)
+    return shared > 0 or bool(asked.topics & told.topics)
+
+
+def goes_on_from(words: str) -> bool:
+    """Return whether a statement tells a change of what an earlier one named.
+
+    "It's fixed now" names nothing itself.
+    """
+    told = read_cues(words)
+    return told.is_strong and len(told.particulars.telling) <= 1
+
+
+def _asks_own(asked: Cues) -> bool:
+    """Return whether a prompt asks for the speaker's state, or for what memory knows.
+
+    "Who is my husband?", "¿Sigo con Pablo?" and "¿Qué sabemos de Ana?" do.
+    """
+    if asked.has("own"):
+        return True
+    if not asked.asks:
+        return False
+    if any(map(_compile_own().match, map(fold_apostrophes, asked.persons))):
+        return True
+    return asked.has("confirming") or asked.has("asks_memory")
+
+
+@cache
+def _compile_own() -> re.Pattern[str]:
+    """Return the words before one's own people: "my", "nuestra"."""
+    words = join_phrases(lambda language: language.forgetting.own)
+    return re.compile(rf"(?:{words})\b")

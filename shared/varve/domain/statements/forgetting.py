@@ -1,11 +1,11 @@
 """What speakers asked to forget: values that such a request ended, and what states them.
 
-The request ends a triple. What states its value is hidden at once from search and context,
-and stays in memory until its owner erases it.
+The request ends a triple, or names statements by its words (`forgotten_words`). What states
+them is hidden at once from search and context, and stays in memory until its owner erases it.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -13,9 +13,18 @@ from functools import cache
 from varve.domain.extractive import sentences
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.tokens import fold, spaced_words
-from varve.domain.record import turn_id
 from varve.domain.search.row import Message
 from varve.domain.statements.folding import names_value
+from varve.domain.statements.forget_topics import (
+    list_request_patterns,
+    read_topics,
+)
+from varve.domain.statements.forgotten_words import (
+    Forgotten,
+    ForgottenWords,
+    Stated,
+)
+from varve.domain.statements.parts import leave_out_parts, split_parts
 from varve.domain.summary import KEY_FACTS_HEADING
 from varve.domain.triple import Op, Triple, TripleOperation
 
@@ -27,41 +36,25 @@ _LONG_WORD = re.compile(r"[a-z]{5,}")
 
 
 @dataclass(frozen=True, slots=True)
-class ForgottenValue:
-    """A value that a user asked to forget.
-
-    `request` is the message that asks, at the time `at`. `messages` are those that stated
-    the value. `user` is whose statement it is.
-    """
+class ForgottenValue(Forgotten):
+    """A value that a user asked to forget; `messages` are those that stated it."""
 
     value: str
     triple: Triple
-    request: Message
-    at: datetime
-    user: str | None
     messages: frozenset[Message]
 
-    @property
-    def request_turn(self) -> str:
-        """The id of the request's turn."""
-        return turn_id(self.request[0] or "", self.request[1])
-
-    def is_stated_in(
-        self,
-        content: str,
-        messages: Collection[Message],
-        user: str | None,
-        at: datetime,
-    ) -> bool:
-        """Return whether words of these messages, said at a time, state the value.
+    def find_parts(self, stated: Stated) -> frozenset[int]:
+        """Return all parts of words that state the value, else none.
 
         The answers to the messages that stated it repeat it in the same conversation.
         """
-        if user != self.user or at > self.at:
-            return False
+        if not self.concerns(stated):
+            return frozenset()
         talks = {conversation for conversation, _ in self.messages}
-        is_same_talk = any(talk in talks for talk, _ in messages)
-        return is_same_talk and names_value(content, self.value)
+        is_same_talk = any(talk in talks for talk, _ in stated.messages)
+        if is_same_talk and names_value(stated.content, self.value):
+            return frozenset(range(len(split_parts(stated.words))))
+        return frozenset()
 
     def is_named_in(self, text: str) -> bool:
         """Return whether a text names the value in whole words, or in the same digits."""
@@ -72,22 +65,29 @@ class ForgottenValue:
             return False
         return any(digits in _join_digits(run) for run in _RUN.findall(text))
 
-    def concerns_summary(self, user: str | None, start: datetime) -> bool:
-        """Return whether a summary of a user's period that starts then may name the value.
 
-        A summary without a user may be of all users.
-        """
-        return user in (None, self.user) and start <= self.at
+AnyForgotten = ForgottenValue | ForgottenWords
 
 
 def choose_concerning(
-    values: Iterable[ForgottenValue], user: str | None, start: datetime
-) -> tuple[ForgottenValue, ...]:
-    """Return the values that a summary of a user's period may name; see `ForgottenValue`."""
+    values: Iterable[AnyForgotten], user: str | None, start: datetime
+) -> tuple[AnyForgotten, ...]:
+    """Return the values that a summary of a user's period may name; see `Forgotten`."""
     return tuple(one for one in values if one.concerns_summary(user, start))
 
 
-def leave_out(text: str, values: Sequence[ForgottenValue]) -> str:
+def keep_rest(stated: Stated, values: Iterable[AnyForgotten]) -> str:
+    """Return a fact's or turn's content without its parts that state a value; "" if all do."""
+    hidden: set[int] = set()
+    for value in values:
+        hidden |= value.find_parts(stated)
+    if not hidden:
+        return stated.content
+    left = leave_out_parts(stated.words, frozenset(hidden))
+    return f"{stated.head}{left}" if left else ""
+
+
+def leave_out(text: str, values: Sequence[AnyForgotten]) -> str:
     """Return a summary's text without the sentences that name a value."""
     kept: list[str] = []
     for line in text.split("\n"):
@@ -99,7 +99,7 @@ def leave_out(text: str, values: Sequence[ForgottenValue]) -> str:
     return "\n".join(kept)
 
 
-def _leave_out_of_line(line: str, values: Sequence[ForgottenValue]) -> str:
+def _leave_out_of_line(line: str, values: Sequence[AnyForgotten]) -> str:
     """Return a line's other sentences; "" if the value spans sentences."""
     if not _names_any(line, values):
         return line
@@ -109,7 +109,7 @@ def _leave_out_of_line(line: str, values: Sequence[ForgottenValue]) -> str:
     return "" if _names_any(left, values) else left
 
 
-def _names_any(text: str, values: Iterable[ForgottenValue]) -> bool:
+def _names_any(text: str, values: Iterable[AnyForgotten]) -> bool:
     return any(value.is_named_in(text) for value in values)
 
 
@@ -119,13 +119,15 @@ def _join_digits(text: str) -> str:
 
 def asks_to_forget(text: str) -> bool:
     """Return whether a message may ask to forget something, in any language with such words."""
-    return _compile_requests().search(fold(text)) is not None
+    if _compile_requests().search(fold(text)) is not None:
+        return True
+    return bool(read_topics(text))
 
 
 def request_words() -> tuple[str, ...]:
     """Return the words of which every request to forget has one."""
     found: dict[str, None] = {}
-    for pattern in _list_patterns():
+    for pattern in (*_list_patterns(), *list_request_patterns()):
         found.update(dict.fromkeys(_LONG_WORD.findall(pattern)))
     return tuple(found)
 

@@ -1,0 +1,50 @@
+"""A language's words of requests to forget."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgettingWords:
+    """Patterns, in folded text, of requests to forget, and of what they name.
+
+    A request begins with `polite` words, then one of `asks`, or one of `erases`, which also
+    erase other things: there it names `memory` or a `personal` thing. `told` follows it
+    where everything about a thing is meant; `lead` says nothing; `ends` end what it names:
+    - a thing of one's `own`, as `asked_own` asks for it too;
+    - an `asked` clause, `where` of it with a `place` and `amount` with a figure;
+    - what one `states`, or something `of_others` whom it names.
+
+    A statement is its speaker's own by a `subject`, by `own` or by `has`. Words of `before`
+    may stand between these and the thing, and `adverbs` right before a verb. What
+    begins with a `dangling` word tells of the same as the words before. `naming` is
+    followed by a name. Each of `same` lists words that mean one thing. `tells` are other
+    words for what is named, by a word of the request. A language that `drops_subject` has
+    the person in the verb, so that the verb must be in the same form.
+    """
+
+    polite: Words = ()
+    asks: Words = ()
+    erases: Words = ()
+    memory: Words = ()
+    told: Words = ()
+    lead: Words = ()
+    ends: Words = ()
+    own: Words = ()
+    subject: Words = ()
+    has: Words = ()
+    asked: Words = ()
+    asked_own: Words = ()
+    states: Words = ()
+    of_others: Words = ()
+    place: Words = ()
+    before: Words = ()
+    adverbs: Words = ()
+    dangling: Words = ()
+    naming: Words = ()
+    personal: Words = ()
+    same: Words = ()
+    tells: Mapping[str, Words] = field(default_factory=dict)
+    drops_subject: bool = False

@@ -1,0 +1,283 @@
+"""The statements that a request to forget names by its words, where no triple has their value."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.record import turn_id
+from varve.domain.search.row import Message
+from varve.domain.statements.forget_topics import (
+    Topic,
+    goes_on,
+    read_topics,
+)
+from varve.domain.statements.likeness import LEAST_LIKENESS
+from varve.domain.statements.particulars import is_date_word
+from varve.domain.statements.parts import find_parts, split_parts
+from varve.domain.statements.told_sentences import read_sentence
+
+MIN_FIGURE = 5
+"""A figure with so many digits names a statement by itself."""
+_HEAD = re.compile(r"(?:\d{4}-[\d-]+: )?(?:(?P<name>[^\W\d][^:]{0,60}): )?")
+"""What stands before a summary's sentence: a day, and the speaker's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A fact's or turn's words, and what decides whether they state something forgotten.
+
+    `speaker` says a turn. A fact has none.
+    """
+
+    id: str
+    content: str
+    messages: frozenset[Message]
+    user: str | None
+    at: datetime
+    speaker: str | None
+
+    @property
+    def head(self) -> str:
+        """The speaker's name at the beginning of a turn."""
+        head = f"{self.speaker}: "
+        return head if self.speaker and self.content.startswith(head) else ""
+
+    @property
+    def words(self) -> str:
+        """The content without the speaker's name."""
+        return self.content.removeprefix(self.head)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a user asked to forget: `request` is the message that asks, at the time `at`."""
+
+    request: Message
+    at: datetime
+    user: str | None
+
+    @property
+    def request_turn(self) -> str:
+        """The id of the request's turn."""
+        return turn_id(self.request[0] or "", self.request[1])
+
+    def concerns(self, stated: Stated) -> bool:
+        """Return whether words are of the user who asks, and not said later."""
+        return stated.user == self.user and stated.at <= self.at
+
+    def concerns_summary(self, user: str | None, start: datetime) -> bool:
+        """Return whether a summary of a user's period that starts then may tell of it.
+
+        A summary without a user may be of all users.
+        """
+        return user in (None, self.user) and start <= self.at
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A turn, and the numbers of its parts that tell of a topic or repeat what does.
+
+    `values` are the folded figures and names of each part that tells of a topic.
+    """
+
+    turn: Stated
+    parts: frozenset[int]
+    values: tuple[frozenset[str], ...] = ()
+
+    def has_told(self, messages: frozenset[Message], content: str) -> bool:
+        """Return whether words that were drawn from messages tell of a topic."""
+        if messages.isdisjoint(self.turn.messages):
+            return False
+        drawn = find_parts(self.turn.words, content)
+        return not drawn.isdisjoint(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Matter:
+    """What a request of `speaker` names; `names` are those of what it means everything about."""
+
+    topics: tuple[Topic, ...]
+    names: frozenset[str]
+    speaker: str
+
+    def list_parts(self, text: str) -> dict[int, str]:
+        """Return the parts of the speaker's words that tell of a topic, by their numbers.
+
+        A request tells of none, unless it says itself what it asks to forget.
+        """
+        found: dict[int, str] = {}
+        asks = False
+        for number, part in enumerate(split_parts(text)):
+            # "Forget my home and my job" has two parts.
+            goes_on_asking = asks and part[:1].islower()
+            asks = goes_on_asking or bool(read_topics(part))
+            is_same = number - 1 in found and goes_on(part)
+            if is_same or self._tells(part, asks=asks):
+                found[number] = part
+        return found
+
+    def _tells(self, part: str, *, asks: bool) -> bool:
+        sentence = read_sentence(part, self.speaker)
+        topics = [one for one in self.topics if one.states or not asks]
+        if any(topic.is_told_in(sentence) for topic in topics):
+            return True
+        return not asks and self.has_name(part)
+
+    def has_name(self, text: str) -> bool:
+        """Return whether a text has any of the names."""
+        written = read_sentence(text, self.speaker).written
+        return not self.names.isdisjoint(written)
+
+    def list_values(self, text: str) -> frozenset[str]:
+        """Return the folded figures and names of a text, but for the speaker's and days."""
+        sentence = read_sentence(text, self.speaker)
+        own = read_sentence(self.speaker, "").words
+        figures = {word for word in sentence.words if _has_figure(word)}
+        names = sentence.names - STOP_WORDS - set(own)
+        return frozenset(
+            figures | {one for one in names if not is_date_word(one)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenWords(Forgotten):
+    """The statements that a request names by its words, and others' turns that repeat them."""
+
+    matter: _Matter
+    told: tuple[_Told, ...]
+
+    def find_parts(self, stated: Stated) -> frozenset[int]:
+        """Return the numbers of the parts of a fact or turn that tell of a topic."""
+        if not self.concerns(stated):
+            return frozenset()
+        if stated.speaker is not None:
+            found = [
+                one.parts for one in self.told if one.turn.id == stated.id
+            ]
+            return found[0] if found else frozenset()
+        if self.is_told_by(stated.id, stated.content, stated.messages):
+            return frozenset(range(len(split_parts(stated.content))))
+        return frozenset()
+
+    def is_told_by(
+        self, id_: str, content: str, messages: frozenset[Message]
+    ) -> bool:
+        """Return whether a turn, or words drawn from messages, tell of a topic."""
+        return any(
+            one.turn.id == id_ or one.has_told(messages, content)
+            for one in self.told
+        )
+
+    def is_named_in(self, text: str) -> bool:
+        """Return whether a sentence of a summary tells of a topic, or of the same values."""
+        head = _HEAD.match(text)
+        name = head["name"] if head else None
+        words = text[head.end() :] if head and name else text
+        if self._repeats(words):
+            return True
+        if name not in (None, self.matter.speaker):
+            return False
+        return bool(self.matter.list_parts(words))
+
+    def _repeats(self, text: str) -> bool:
+        """Return whether a text has the figures and names of a hidden part."""
+        if self.matter.has_name(text):
+            return True
+        held = self.matter.list_values(text)
+        for one in self.told:
+            for values in one.values:
+                shared = values & held
+                is_clear = len(shared) > 1 or any(map(_is_figure, shared))
+                if is_clear and len(shared) >= LEAST_LIKENESS * len(values):
+                    return True
+        return False
+
+
+def find_forgotten_words(
+    request: Stated, turns: Iterable[Stated]
+) -> ForgottenWords | None:
+    """Return what a turn asks to forget by its words; None: it asks nothing of the kind.
+
+    `turns` are those of its user, its speaker's and others'.
+    """
+    topics = read_topics(request.words)
+    speaker = request.speaker
+    if not topics or speaker is None:
+        return None
+    [message] = request.messages
+    asked = Forgotten(message, request.at, request.user)
+    own: list[Stated] = []
+    others: list[Stated] = []
+    for turn in turns:
+        if not asked.concerns(turn):
+            continue
+        if turn.speaker != speaker:
+            others.append(turn)
+        else:
+            own.append(turn)
+    names = frozenset(_find_names(topics, own, speaker))
+    matter = _Matter(topics, names, speaker)
+    told = list(_find_told(matter, own))
+    return ForgottenWords(
+        request=message,
+        at=request.at,
+        user=request.user,
+        matter=matter,
+        told=(*told, *_find_repeated(matter, told, others)),
+    )
+
+
+def _find_told(matter: _Matter, turns: Iterable[Stated]) -> Iterator[_Told]:
+    for turn in turns:
+        parts = matter.list_parts(turn.words)
+        if parts:
+            values = map(matter.list_values, parts.values())
+            yield _Told(turn, frozenset(parts), tuple(values))
+
+
+def _find_repeated(
+    matter: _Matter, told: Iterable[_Told], others: Iterable[Stated]
+) -> Iterator[_Told]:
+    """Yield others' turns that repeat in the same conversation what a turn tells."""
+    values_of: dict[str | None, set[str]] = {}
+    for one in told:
+        for talk, _ in one.turn.messages:
+            values_of.setdefault(talk, set()).update(*one.values)
+    for turn in others:
+        values: set[str] = set()
+        for talk, _ in turn.messages:
+            values |= values_of.get(talk, set())
+        parts = frozenset(
+            number
+            for number, part in enumerate(split_parts(turn.words))
+            if not values.isdisjoint(matter.list_values(part))
+            or matter.has_name(part)
+        )
+        if parts:
+            yield _Told(turn, parts)
+
+
+def _find_names(
+    topics: Iterable[Topic], turns: Iterable[Stated], speaker: str
+) -> Iterator[str]:
+    """Yield the names that the turns give to what everything is meant of."""
+    meant = [topic for topic in topics if topic.everything]
+    if not meant:
+        return
+    for turn in turns:
+        for part in split_parts(turn.words):
+            sentence = read_sentence(part, speaker)
+            for topic in meant:
+                is_request = bool(read_topics(part))
+                if not is_request and topic.is_told_in(sentence):
+                    yield from topic.list_names(sentence)
+
+
+def _has_figure(word: str) -> bool:
+    return sum(map(str.isdecimal, word)) > 1
+
+
+def _is_figure(word: str) -> bool:
+    return sum(map(str.isdecimal, word)) >= MIN_FIGURE
