@@ -259,6 +259,13 @@ class Repetitions:
                 found[one.sentence.wording] = tuple(ids[row] for row in rows)
         return found
 
+    def find_key_by_id(self, id_: str) -> Key | None:
+        """Return the key of a record of the store; None: it has no such record."""
+        if self._store is None:
+            return None
+        row = self._store.derive(StoreWords).row_by_id.get(id_)
+        return None if row is None else find_row_key(self._store, row)
+
     def _find_key(self, summary: _Repeating, one: _Repeated) -> Key:
         if one.row is None or self._store is None:
             return "words", (summary.item.row.user, one.sentence.wording)
