@@ -777,3 +777,29 @@ def test_8_a_key_fact_that_no_longer_holds_tells_its_end(
     assert ghent[0].endswith("(held until 2026-09-01)")
     (first, *_) = memory.search(grain="quarterly", until="2026-03-31").results
     assert "held until" not in first.content, "it held in that quarter"
+
+
+EVERYDAY = {
+    "2026-03-03": ("My birthday is on May 4.", "birthday"),
+    "2026-03-04": ("My cousin Leo Ortiz lives in Cádiz.", "cousin"),
+    "2026-03-05": ("I love jazz, but only live.", "jazz"),
+    "2026-03-06": ("Me he mudado a Bilbao.", "Bilbao"),
+    "2026-03-07": ("I don't eat meat any more.", "meat"),
+}
+"""By the day on which it is said: a statement, and a word that only it has."""
+
+
+@pytest.mark.parametrize("grain", ["daily", "weekly", "monthly"])
+def test_8_a_summary_tells_a_statement_in_one_line(
+    tmp_path: Path, grain: str
+) -> None:
+    """Neither the fact drawn from it nor a key fact tells it again."""
+    memory = open_memory(tmp_path, datetime(2026, 4, 20, tzinfo=UTC))
+    for day, (text, _) in EVERYDAY.items():
+        memory.ingest(conversation(f"c-{day}", text, day=day))
+    memory.summarize()
+    found = memory.search(grain=grain, user_id="u-ana").results
+    told = "\n".join(result.content for result in found)
+    for text, word in EVERYDAY.values():
+        assert told.count(word) == 1, told
+        assert text in told
