@@ -803,3 +803,57 @@ def test_8_a_summary_tells_a_statement_in_one_line(
     for text, word in EVERYDAY.values():
         assert told.count(word) == 1, told
         assert text in told
+
+
+def remember_everyday(folder: Path) -> Memory:
+    """Return a summarized memory of two statements, one of them told twice."""
+    memory = open_memory(folder, datetime(2026, 7, 20, tzinfo=UTC))
+    for day in ("2026-03-01", "2026-04-01"):
+        said = "My locker at the gym is number 214."
+        memory.ingest(conversation(f"c-{day}", said, day=day))
+    memory.ingest(conversation("c-ana", "Leo plays padel.", day="2026-04-02"))
+    memory.summarize()
+    return memory
+
+
+@pytest.mark.parametrize("about", [None, "Leo"])
+def test_7_a_browse_folds_summaries_into_what_they_repeat(
+    tmp_path: Path, about: str | None
+) -> None:
+    memory = remember_everyday(tmp_path)
+    found = memory.search(about=about, max_results=50).results
+    assert {one.grain for one in found} == {"working"}
+    assert len(found) == (1 if about else 2)
+    for one in found:
+        assert any(id_.startswith("summary-") for id_ in one.also_in)
+    every = [id_ for one in found for id_ in (one.id, *one.also_in)]
+    assert len(every) == len(set(every))
+
+
+def test_7_a_browse_for_summaries_shows_them(tmp_path: Path) -> None:
+    memory = remember_everyday(tmp_path)
+    for grain, count in {"daily": 3, "quarterly": 2}.items():
+        found = memory.search(grain=grain, max_results=50).results
+        assert [one.grain for one in found] == [grain] * count
+    found = memory.search(memory_types=["summary"], max_results=50).results
+    assert {one.memory_type for one in found} == {"summary"}
+    assert {one.grain for one in found} >= {"daily", "quarterly"}
+
+
+def test_7_a_browse_keeps_the_summary_that_adds_something(
+    tmp_path: Path,
+) -> None:
+    """A statement that has expired has the finest summary that tells it."""
+    remember_everyday(tmp_path)
+    memory = open_memory(tmp_path, datetime(2026, 7, 21, tzinfo=UTC))
+    memory.configure("plan", "free")
+    memory.cleanup()
+    assert memory.status()["grains"]["working"]["records"] == 0
+    memory.ingest(conversation("c-new", "Leo plays padel.", day="2026-07-20"))
+    found = memory.search(max_results=50).results
+    lockers = [one for one in found if "locker" in one.content]
+    assert lockers
+    assert {one.memory_type for one in lockers} == {"summary"}
+    for one in lockers:
+        finer = [other for other in lockers if other.content in one.content]
+        assert finer == [one]

@@ -121,7 +121,7 @@ class Repetitions:
         rows = [store.find_same(one, item.row.user) for one in sentences]
         if None not in rows:
             return rows
-        sources = list_sources(item.row, self._levels, self._store)
+        sources = list_sources(item.row.sources, self._levels, self._store)
         for number, sentence in enumerate(sentences):
             if rows[number] is None:
                 rows[number] = store.find_source(sentence, sources)
