@@ -112,3 +112,10 @@ def test_of_two_facts_of_one_message_the_one_that_says_both_stays() -> None:
         source("Dana's cousin is called Ana Ruiz.", "fact-1", "m1"),
         source("Dana's cousin Ana Ruiz lives in Cádiz.", "fact-2", "m1"),
     ) == ["fact-2"]
+
+
+def test_a_fact_of_words_too_short_for_a_summary_stays() -> None:
+    fact = source("Dana es vegana.", "fact-1", "m1")
+    assert "fact-1" in list_told(
+        fact, source("Dana: Soy vegana.", "turn-1", "m1")
+    )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from varve.domain.extractive import is_brief
 from varve.domain.language.timemarks import leave_out_times
 from varve.domain.record import MemoryType
 from varve.domain.statements.cues import STRONG, Cues, read_cues
@@ -28,7 +29,8 @@ _DETAILS = ("numbers", "symbols", "dates", "qualifiers")
 def tell_once(sources: Iterable[Source]) -> list[Source]:
     """Return the sources without the facts that another source of their message says.
 
-    A turn keeps all its words, for they are what was said and may say more.
+    A turn keeps all its words, for they are what was said and may say more. Words that a
+    summary takes for too short leave the fact.
     """
     every = list(sources)
     told: set[str] = set()
@@ -59,7 +61,8 @@ def _tells(source: Source, fact: Source) -> bool:
     found = _SPEAKER.match(source.text)
     speaker = found[0].removesuffix(": ") if found else None
     said = source.text[found.end() :] if found else source.text
-    return any(tell_fact(speaker, one, fact.text) for one in split_parts(said))
+    parts = [one for one in split_parts(said) if not is_brief(one)]
+    return any(tell_fact(speaker, one, fact.text) for one in parts)
 
 
 def tell_fact(speaker: str | None, part: str, fact: str) -> bool:
