@@ -806,3 +806,83 @@ def test_8_a_key_fact_that_no_longer_holds_tells_its_end(
     assert ghent[0].endswith("(held until 2026-09-01)")
     (first, *_) = memory.search(grain="quarterly", until="2026-03-31").results
     assert "held until" not in first.content, "it held in that quarter"
+
+
+EVERYDAY = {
+    "2026-03-03": ("My birthday is on May 4.", "birthday"),
+    "2026-03-04": ("My cousin Leo Ortiz lives in Cádiz.", "cousin"),
+    "2026-03-05": ("I love jazz, but only live.", "jazz"),
+    "2026-03-06": ("Me he mudado a Bilbao.", "Bilbao"),
+    "2026-03-07": ("I don't eat meat any more.", "meat"),
+}
+"""By the day on which it is said: a statement, and a word that only it has."""
+
+
+@pytest.mark.parametrize("grain", ["daily", "weekly", "monthly"])
+def test_8_a_summary_tells_a_statement_in_one_line(
+    tmp_path: Path, grain: str
+) -> None:
+    """Neither the fact drawn from it nor a key fact tells it again."""
+    memory = open_memory(tmp_path, datetime(2026, 4, 20, tzinfo=UTC))
+    for day, (text, _) in EVERYDAY.items():
+        memory.ingest(conversation(f"c-{day}", text, day=day))
+    memory.summarize()
+    found = memory.search(grain=grain, user_id="u-ana").results
+    told = "\n".join(result.content for result in found)
+    for text, word in EVERYDAY.values():
+        assert told.count(word) == 1, told
+        assert text in told
+
+
+def remember_everyday(folder: Path) -> Memory:
+    """Return a summarized memory of two statements, one of them told twice."""
+    memory = open_memory(folder, datetime(2026, 7, 20, tzinfo=UTC))
+    for day in ("2026-03-01", "2026-04-01"):
+        said = "My locker at the gym is number 214."
+        memory.ingest(conversation(f"c-{day}", said, day=day))
+    memory.ingest(conversation("c-ana", "Leo plays padel.", day="2026-04-02"))
+    memory.summarize()
+    return memory
+
+
+@pytest.mark.parametrize("about", [None, "Leo"])
+def test_7_a_browse_folds_summaries_into_what_they_repeat(
+    tmp_path: Path, about: str | None
+) -> None:
+    memory = remember_everyday(tmp_path)
+    found = memory.search(about=about, max_results=50).results
+    assert {one.grain for one in found} == {"working"}
+    assert len(found) == (1 if about else 2)
+    for one in found:
+        assert any(id_.startswith("summary-") for id_ in one.also_in)
+    every = [id_ for one in found for id_ in (one.id, *one.also_in)]
+    assert len(every) == len(set(every))
+
+
+def test_7_a_browse_for_summaries_shows_them(tmp_path: Path) -> None:
+    memory = remember_everyday(tmp_path)
+    for grain, count in {"daily": 3, "quarterly": 2}.items():
+        found = memory.search(grain=grain, max_results=50).results
+        assert [one.grain for one in found] == [grain] * count
+    found = memory.search(memory_types=["summary"], max_results=50).results
+    assert {one.memory_type for one in found} == {"summary"}
+    assert {one.grain for one in found} >= {"daily", "quarterly"}
+
+
+def test_7_a_browse_keeps_the_summary_that_adds_something(
+    tmp_path: Path,
+) -> None:
+    """A statement that has expired has the finest summary that tells it."""
+    remember_everyday(tmp_path)
+    memory = open_memory(tmp_path, datetime(2026, 7, 21, tzinfo=UTC))
+    memory.configure("plan", "free")
+    memory.cleanup()
+    assert memory.status()["grains"]["working"]["records"] == 0
+    memory.ingest(conversation("c-new", "Leo plays padel.", day="2026-07-20"))
+    found = memory.search(max_results=50).results
+    lockers = [one for one in found if "locker" in one.content]
+    assert lockers
+    assert {one.memory_type for one in lockers} == {"summary"}
+    for one in lockers:
+        finer = [other for other in lockers if other.content in one.content]
+        assert finer == [one]

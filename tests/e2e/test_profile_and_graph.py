@@ -87,7 +87,8 @@ def test_a_value_of_another_user_of_the_name_stays(memory: Memory) -> None:
     )
     memory.set_profile("location", "Porto", user_id=USER)
     rows = memory.graph.query_graph(
-        "select source_id from facts where label = 'lives_in' and invalid_at is null"
+        "select source_id from facts where target_id = 'madrid' and"
+        " label = 'lives_in' and invalid_at is null"
     )
     assert [row["source_id"] for row in rows] == ["eva"]
 
@@ -116,8 +117,25 @@ def test_profile_and_graph_change_in_turn(
     clock.now = datetime(2026, 4, 1, 9, tzinfo=UTC)
     memory.set_profile("location", "Rome", user_id=USER)
     assert read_profile(memory)["location"] == "Rome"
-    assert not {one for one in list_held(memory) if one[0] == "lives_in"}
+    homes = {one for one in list_held(memory) if one[0] == "lives_in"}
+    assert homes == {("lives_in", "rome")}
     found = memory.search("Where do I live?", user_id=USER).results
     current = [one.content for one in found if one.current]
     assert any("Rome" in one for one in current)
     assert not any("Porto" in one for one in current)
+
+
+def test_a_correction_by_hand_is_told_in_a_sentence(
+    memory: Memory, clock: Clock
+) -> None:
+    move_in_graph(memory, "Porto")
+    clock.now = datetime(2026, 4, 1, 9, tzinfo=UTC)
+    memory.set_profile("employer", "Globex", user_id=USER)
+    found = memory.search(user_id=USER, max_results=50).results
+    told = {one.content for one in found if one.current}
+    assert {"Dana lives in Porto.", "Dana works at Globex."} <= told
+    block = memory.context("Where do I live and work?", user_id=USER)
+    assert not [
+        one for one in told if "lives in:" in one or "employer:" in one
+    ]
+    assert "lives in:" not in block.text

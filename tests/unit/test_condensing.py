@@ -507,3 +507,12 @@ class TestOpenQuestions:
             == extracted(child).open_questions
             == ()
         )
+
+
+def test_the_words_of_a_correction_are_told_however_short() -> None:
+    message = frozenset({("correction-1", "corrects.turn-1")})
+    corrected = replace(source("u-42: location: Bruges", 1), messages=message)
+    day = task(source("u-42: My coffee has oat milk."), corrected)
+    told = ExtractiveSummarizer(WordEmbedder()).summarize(day).text
+    assert "location: Bruges" in told
+    assert "oat milk" in told

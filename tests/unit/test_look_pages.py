@@ -167,9 +167,9 @@ def test_a_page_names_the_day_that_it_shows(memory: Memory) -> None:
 
 def test_search_can_be_limited_to_a_person_or_thing(memory: Memory) -> None:
     page = words(shown(memory, "search", about="Kestrel Logistics"))
-    assert "I work at Kestrel Logistics." in page
-    assert "The boiler was repaired." not in page
-    assert "The boiler was repaired." in words(
+    assert "Marco works at Kestrel Logistics." in page
+    assert "The boiler has been repaired." not in page
+    assert "The boiler has been repaired." in words(
         shown(memory, "search", grain="auto")
     )
 

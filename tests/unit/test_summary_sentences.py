@@ -92,7 +92,7 @@ def test_a_source_says_a_models_sentence_in_other_words() -> None:
     days = hold(build("summary-d", "…", "turn-1", "turn-3", kind=kind))
     week = build("summary-w", "…", "summary-d", "summary-gone", kind=kind)
     (row,) = hold(week).read_rows(np.array([0]))
-    sources = list_sources(row, [days], told)
+    sources = list_sources(row.sources, [days], told)
     assert {told.ids[one] for one in sources} == {"turn-1", "turn-3"}
     (sentence,) = read_sentences("Dana told us that she lives in Lisbon.")
     found = told.derive(StoreWords).find_source(sentence, sources)

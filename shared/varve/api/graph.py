@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ from varve.domain.graph import Neighbourhood, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, TripleOperation
 from varve.usecases.local import catch_up
-from varve.usecases.replaced import end_attributes
+from varve.usecases.replaced import end_attributes, tell_operation
 from varve.usecases.tell import correct_messages
 from varve.usecases.triples import (
     describe_entity,
@@ -20,7 +21,6 @@ from varve.usecases.triples import (
     list_neighbourhood,
     send_operations,
     suggest_names,
-    tell_operation,
 )
 from varve.wiring.sessions import Sessions
 
@@ -84,8 +84,8 @@ class Graph:
                 replaced = find_replaced_messages(session, self._unsaved)
                 sent = send_operations(session, self._unsaved)
                 for operation, messages in replaced:
-                    text = tell_operation(operation)
-                    made = correct_messages(session, messages, text)
+                    tell = partial(tell_operation, operation)
+                    made = correct_messages(session, messages, tell)
                     end_attributes(session, made, operation)
                 catch_up(session)
         self._unsaved.clear()

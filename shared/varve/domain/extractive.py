@@ -21,6 +21,7 @@ from varve.domain.language.abbreviations import LONGEST, build_abbreviation
 from varve.domain.lasting import prefer_what_lasts
 from varve.domain.record import MemoryType, Vector
 from varve.domain.source_lines import SourceLine, rendered
+from varve.domain.statements.telling import read_corrected
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens, passages, salience
 
@@ -80,11 +81,16 @@ def _is_trivial(line: SourceLine) -> bool:
     Scripts without spaces tell more in fewer words, so the bytes count too.
     """
     words = len(_WORD.findall(line.sentence))
-    size = len(line.sentence.encode())
-    if words < 3 and size < 18:
+    if line.heard and is_brief(line.sentence):
         return True
     is_greeting = _GREETING.match(line.sentence) is not None
     return is_greeting and words < 5
+
+
+def is_brief(sentence: str) -> bool:
+    """Return whether a sentence as said is likely too short to tell anything."""
+    words = len(_WORD.findall(sentence))
+    return words < 3 and len(sentence.encode()) < 18
 
 
 def chosen(
@@ -287,7 +293,7 @@ def _read_lines(source: Source, zone: ZoneInfo) -> Iterator[SourceLine]:
     the line before it. A turn is one text with one speaker. A
     fact has no speaker: the words before its colon are no name.
     """
-    heard = source.memory_type is MemoryType.TURN
+    heard = source.memory_type is MemoryType.TURN and not _corrects(source)
     is_summary = bool(source.label)
     texts = source.text.split("\n") if is_summary else [source.text]
     day = ""
@@ -297,7 +303,7 @@ def _read_lines(source: Source, zone: ZoneInfo) -> Iterator[SourceLine]:
         if is_summary:
             own_day, words = _split_date(words)
             day = own_day or day
-        if heard or is_summary:
+        if source.memory_type is not MemoryType.FACT:
             speaker, words = _split_speaker(words, source)
         for sentence in sentences(words):
             if not _WORD.search(sentence):
@@ -310,6 +316,11 @@ def _read_lines(source: Source, zone: ZoneInfo) -> Iterator[SourceLine]:
                 speaker=speaker,
                 heard=heard,
             )
+
+
+def _corrects(source: Source) -> bool:
+    """Return whether a turn corrects another one: its words tell something, however short."""
+    return any(read_corrected(id_) for _, id_ in source.messages)
 
 
 def _split_date(text: str) -> tuple[str, str]:

@@ -67,7 +67,7 @@ class Source:
     """One record that a summary is made from; `at` is its event time in UTC.
 
     `label` is the child period's label for a child summary, and None for a fact or a
-    turn.
+    turn. `messages` are the conversation and message ids of those two.
     """
 
     id: str
@@ -78,6 +78,7 @@ class Source:
     importance: float
     user_id: str | None = None
     label: str | None = None
+    messages: frozenset[tuple[str | None, str]] = frozenset()
 
 
 def is_little(sources: Iterable[Source]) -> bool:

@@ -1,14 +1,14 @@
 """Browse a memory: its newest statements, each in one place, with how it stands."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from varve.domain.calendar import Grain, microseconds
 from varve.domain.entities import fold_of_user
-from varve.domain.record import StoreName
+from varve.domain.record import MemoryType, StoreName
 from varve.domain.search.choosing import Contender, fold_repeats
 from varve.domain.search.columns import Columns
 from varve.domain.search.mentions import has_mentions
@@ -18,6 +18,7 @@ from varve.domain.search.results import Browsed
 from varve.domain.search.routing import Route
 from varve.domain.statements.known import KnownStandings
 from varve.domain.statements.standing import Standing
+from varve.usecases.browsed_summaries import find_repeating
 from varve.usecases.find import Stock, number_rows, read_columns
 from varve.usecases.known_ends import StatedEnds
 from varve.usecases.lookup import Browsing, Running
@@ -42,6 +43,8 @@ def browse(
         shelf = _open_shelf(found, running.stocks)
         in_part = _find_in_part(found, shelf, way)
         folded = _fold(found, shelf, in_part.ended)
+        if len(grains) > 1:
+            folded = _fold_summaries(folded, way, running)
         if is_all or len(folded) >= wanted or limit >= MAX_BROWSED:
             break
         limit = min(MAX_BROWSED, limit * WIDEN_FACTOR)
@@ -99,6 +102,15 @@ class _Folded:
     shown: Browsing
     also_in: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> tuple[str | None, str]:
+        """The agent and id of the record."""
+        return self.shown.agent, self.shown.record.id
+
+    def adding(self, ids: Iterable[str]) -> "_Folded":
+        """Return the record with more ids of those that say the same."""
+        return replace(self, also_in=(*self.also_in, *ids))
+
 
 def _fold(
     found: Sequence[Browsing], shelf: _Shelf, ended: Set[str]
@@ -119,6 +131,42 @@ def _fold(
         folded.append(_Folded(found[place.shown.at], place.also_in))
     folded.sort(key=lambda one: _newest_first(one.shown))
     return folded
+
+
+def _fold_summaries(
+    folded: Sequence[_Folded], way: Route, running: Running
+) -> list[_Folded]:
+    """Fold each summary that adds nothing into the place of a statement that it repeats.
+
+    A browse for one grain, for summaries alone, or for a time in words ("What happened in
+    March?") keeps them all.
+    """
+    of_summaries = set(way.where.memory_types) == {MemoryType.SUMMARY}
+    if of_summaries or way.understood:
+        return list(folded)
+    shown = [one.shown for one in folded]
+    repeating = find_repeating(shown, running.stocks, way.where)
+    places = [one for one in folded if one.key not in repeating]
+    place_of = _number_places(places)
+    for one in folded:
+        agent, id_ = one.key
+        for telling in repeating.get(one.key, ()):
+            number = place_of.get((agent, telling))
+            if number is not None:
+                places[number] = places[number].adding((id_, *one.also_in))
+                break
+    return places
+
+
+def _number_places(
+    places: Sequence[_Folded],
+) -> dict[tuple[str | None, str], int]:
+    """Return the place of each record, of the folded ones too, by its agent and id."""
+    found: dict[tuple[str | None, str], int] = {}
+    for number, one in enumerate(places):
+        for id_ in (one.shown.record.id, *one.also_in):
+            found.setdefault((one.shown.agent, id_), number)
+    return found
 
 
 def _build_contender(

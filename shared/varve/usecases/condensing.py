@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -13,6 +14,7 @@ from varve.domain.identity import digest
 from varve.domain.language.names import NAME
 from varve.domain.lasting import name_recurring, recurring_words
 from varve.domain.source_lines import SourceLine, rendered
+from varve.domain.statements.drawn import tell_once
 from varve.domain.summary import (
     MAX_INPUT_TOKENS,
     RECURRING_HEADING,
@@ -226,7 +228,7 @@ class ExtractiveSummarizer:
         if is_little(task.sources):
             return word_for_word(task)
         lines = lines_of(task)
-        weighed = candidates(lines)
+        weighed = _tell_once(task)
         vectors = self._embedder.embed([line.said for line in weighed])
         people = _people(lines)
         topics = choose_topics(weighed, people)
@@ -243,7 +245,7 @@ class ExtractiveSummarizer:
 def word_for_word(task: SummaryTask) -> Summary:
     """Return all the sources' sentences, each once, as dated lines."""
     lines = lines_of(task)
-    telling = candidates(lines)
+    telling = _tell_once(task)
     people = _people(lines)
     return Summary(
         shortened(rendered(telling), task.budget),
@@ -251,6 +253,12 @@ def word_for_word(task: SummaryTask) -> Summary:
         choose_topics(telling, people),
         _open_questions(lines),
     )
+
+
+def _tell_once(task: SummaryTask) -> list[SourceLine]:
+    """Return the lines to choose from, each statement in one."""
+    told = tell_once(task.sources)
+    return candidates(lines_of(replace(task, sources=tuple(told))))
 
 
 def _selected_budget(task: SummaryTask) -> int:

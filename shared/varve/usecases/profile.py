@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from varve.domain.calendar import iso
@@ -20,7 +21,7 @@ from varve.domain.profile import (
 from varve.domain.statements.telling import EndedMessage
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
-from varve.usecases.replaced import end_triples
+from varve.usecases.replaced import end_triples, tell_entry
 from varve.usecases.session import Session
 from varve.usecases.tell import correct_messages
 
@@ -75,7 +76,8 @@ def set_attribute(
     message = WriteProfile(session.scope, user, (entry,))
     send_profile(message, queue=session.queues.write, objects=session.objects)
     replaced = _find_replaced(entry, entries, session.now)
-    made = correct_messages(session, replaced, _tell(entry))
+
+    made = correct_messages(session, replaced, partial(tell_entry, entry))
     end_triples(session, made)
 
 
@@ -108,12 +110,6 @@ def _list_messages(entry: ProfileEntry) -> list[EndedMessage]:
         )
         for id_ in entry.message_ids
     ]
-
-
-def _tell(entry: ProfileEntry) -> str:
-    """Return an attribute as a statement: "location: Porto"."""
-    key = entry.key.replace("_", " ")
-    return f"{key}: {entry.value or '-'}"
 
 
 def _user(user_id: str | None) -> str:

@@ -12,6 +12,8 @@ from varve.domain.profile import (
     ProfileEntry,
     select_current_entries,
 )
+from varve.domain.record import Record
+from varve.domain.statements.sentences import tell_attribute, tell_triple
 from varve.domain.statements.telling import EndedMessage
 from varve.domain.triple import Op, Triple, TripleOperation
 from varve.messages.write import WriteProfile, send_profile
@@ -39,6 +41,39 @@ class Replacement:
     def list_message_ids(self) -> tuple[str, ...]:
         """Return the ids of the correction's messages."""
         return tuple(str(one.id) for one in self.correction.messages)
+
+
+def tell_operation(
+    operation: TripleOperation, ended: EndedMessage, turn: Record | None
+) -> str:
+    """Return an operation as a turn's speaker says it: "I live in Porto.".
+
+    If the words have expired, it is told as data, from which no rule reads more: only
+    their summaries, in any language, have the value that it replaces.
+    """
+    ends = operation.op is Op.DELETE
+    value = operation.object or ended.value
+    if turn is not None:
+        return tell_triple(
+            operation.subject,
+            operation.predicate,
+            value,
+            turn.about,
+            ends=ends,
+        )
+    predicate = operation.predicate.replace("_", " ")
+    said = f"{operation.subject} {predicate}: {value}"
+    return f"{said} (no longer)" if ends else said
+
+
+def tell_entry(
+    entry: ProfileEntry, ended: EndedMessage, turn: Record | None
+) -> str:
+    """Return an attribute as a turn's speaker says it, or as data, as `tell_operation`."""
+    if turn is None:
+        return f"{entry.key.replace('_', ' ')}: {entry.value or '-'}"
+    value = entry.value or ended.value
+    return tell_attribute(entry.key, value, ends=not entry.value)
 
 
 def end_triples(session: Session, replaced: Iterable[Replacement]) -> None:

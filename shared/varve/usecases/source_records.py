@@ -18,10 +18,14 @@ def source_of(record: Record) -> Source:
     """Return a record as a source; of a summary, its sentences alone."""
     text = record.content
     label = None
+    messages = frozenset(
+        (record.conversation_id, id_) for id_ in record.source_ids
+    )
     if record.memory_type is MemoryType.SUMMARY:
         text, _, _ = text.partition(KEY_FACTS_HEADING)
         text, _, _ = text.partition(RECURRING_HEADING)
         label = record.period
+        messages = frozenset()
     return Source(
         id=record.id,
         memory_type=record.memory_type,
@@ -31,6 +35,7 @@ def source_of(record: Record) -> Source:
         importance=record.importance,
         user_id=record.user_id,
         label=label,
+        messages=messages,
     )
 
 

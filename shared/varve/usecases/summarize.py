@@ -321,7 +321,7 @@ def _build(
         session.scope, period, session.zone, filtered.with_priors(), budget
     )
     summary = session.summarizer.summarize(task)
-    told = leave_out_told(facts, summary.text)
+    told = leave_out_told(facts, summary.text, session.zone)
     if len(told) < len(facts):
         lines = fact_lines(told, period.grain, session.config, ended)
     record = summary_record(

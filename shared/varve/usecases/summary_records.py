@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
+from zoneinfo import ZoneInfo
 
 from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
@@ -12,6 +13,11 @@ from varve.domain.ledger import (
     expiry_key,
 )
 from varve.domain.record import MemoryType, Record, as_span
+from varve.domain.statements.drawn import has_date, tell_fact
+from varve.domain.statements.summary_sentences import (
+    SummarySentence,
+    read_sentences,
+)
 from varve.domain.summary import (
     BUDGET_TOKENS,
     KEY_FACTS_HEADING,
@@ -32,10 +38,30 @@ NO_WORDS = "(no words)"
 """Content of a summary without words: models embed no blank text."""
 
 
-def leave_out_told(facts: Sequence[KeyFact], text: str) -> list[KeyFact]:
-    """Return the facts whose words the summary's text does not have already."""
+def leave_out_told(
+    facts: Sequence[KeyFact], text: str, zone: ZoneInfo
+) -> list[KeyFact]:
+    """Return the facts that the summary's text does not say already.
+
+    In other words, a sentence of the fact's own day says it. A fact with a date of its own
+    may be said later, as "last week".
+    """
     above = spaced_words(text)
-    return [one for one in facts if spaced_words(one.content) not in above]
+    left = [one for one in facts if spaced_words(one.content) not in above]
+    sentences = read_sentences(text) if left else ()
+    return [one for one in left if not _is_told(one, sentences, zone)]
+
+
+def _is_told(
+    fact: KeyFact, sentences: Sequence[SummarySentence], zone: ZoneInfo
+) -> bool:
+    day = day_of(fact.event_time, zone)
+    dated = has_date(fact.content)
+    return any(
+        tell_fact(one.speaker, one.said, fact.content)
+        for one in sentences
+        if one.day == day or (dated and one.day > day)
+    )
 
 
 def summary_record(

@@ -1,6 +1,6 @@
 """Tell memory one statement, or correct one that it has."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from varve.domain.calendar import Grain
@@ -25,6 +25,9 @@ from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
 from varve.usecases.replaced import Replacement
 from varve.usecases.session import Session
+
+Tell = Callable[[EndedMessage, Record | None], str]
+"""Returns the words of the correction of a message's turn; None: its words have expired."""
 
 
 @doing("ingest")
@@ -76,10 +79,11 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
 
 
 def correct_messages(
-    session: Session, messages: Iterable[EndedMessage], text: str
+    session: Session, messages: Iterable[EndedMessage], tell: Tell
 ) -> list[Replacement]:
     """Correct the parts of messages that state the ended values; return the corrections.
 
+    `tell` returns the words of one message's correction.
     A part is corrected as the fact that was drawn from it; without one, the message is.
     If the words have expired, the correction still says what holds, for the summaries
     repeat the words.
@@ -89,10 +93,12 @@ def correct_messages(
     turns = reader.get(session.scope, Grain.WORKING, list(told))
     made: list[Replacement] = []
     for turn in turns:
+        text = tell(told[turn.id], turn)
         record = _find_stating(session, turn, told[turn.id], text)
         correction = _build_correction(session, record, text)
         made.append(Replacement(told[turn.id], correction, has_expired=False))
     for id_ in told.keys() - {turn.id for turn in turns}:
+        text = tell(told[id_], None)
         conversation = build_correction_of(
             id_, text, session.now, told[id_].user_id, told[id_].speaker
         )

@@ -146,13 +146,6 @@ def _ends(operation: TripleOperation, triple: Triple) -> bool:
     return operation.predicate in SINGLE_VALUED
 
 
-def tell_operation(operation: TripleOperation) -> str:
-    """Return an operation as a statement: "Dana lives in: Porto"."""
-    predicate = operation.predicate.replace("_", " ")
-    said = f"{operation.subject} {predicate}: {operation.object or '-'}"
-    return f"{said} (no longer)" if operation.op is Op.DELETE else said
-
-
 def describe_entity(
     session: Session,
     name: str,

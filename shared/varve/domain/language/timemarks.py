@@ -39,6 +39,11 @@ def tells_time(text: str) -> bool:
     return _build_patterns().mark.search(text.lower()) is not None
 
 
+def leave_out_times(text: str) -> str:
+    """Return a text in lower case without its words of time."""
+    return _build_patterns().mark.sub(" ", text.lower())
+
+
 def is_relative_time(phrase: str) -> bool:
     """Return whether a phrase, such as "last week", means a time relative to now."""
     return _build_patterns().relative.search(phrase) is not None

@@ -121,7 +121,7 @@ class Repetitions:
         rows = [store.find_same(one, item.row.user) for one in sentences]
         if None not in rows:
             return rows
-        sources = list_sources(item.row, self._levels, self._store)
+        sources = list_sources(item.row.sources, self._levels, self._store)
         for number, sentence in enumerate(sentences):
             if rows[number] is None:
                 rows[number] = store.find_source(sentence, sources)
@@ -258,6 +258,13 @@ class Repetitions:
                 rows = [one.row] if turn is None else [one.row, turn]
                 found[one.sentence.wording] = tuple(ids[row] for row in rows)
         return found
+
+    def find_key_by_id(self, id_: str) -> Key | None:
+        """Return the key of a record of the store; None: it has no such record."""
+        if self._store is None:
+            return None
+        row = self._store.derive(StoreWords).row_by_id.get(id_)
+        return None if row is None else find_row_key(self._store, row)
 
     def _find_key(self, summary: _Repeating, one: _Repeated) -> Key:
         if one.row is None or self._store is None:

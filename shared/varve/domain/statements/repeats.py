@@ -10,7 +10,6 @@ from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Spots
 from varve.domain.search.outline import TYPES
-from varve.domain.search.row import RecordRow
 from varve.domain.statements.particulars import (
     Particulars,
     count_shared,
@@ -91,6 +90,16 @@ class StoreWords:
         speaker = self._columns.speakers.name(row)
         return self._columns.contents[row].removeprefix(f"{speaker}: ")
 
+    def find_telling(
+        self, sentence: SummarySentence, sources: Iterable[int]
+    ) -> int | None:
+        """Return the source that says a sentence: in the same words, else in most of them."""
+        rows = list(sources)
+        for row in rows:
+            if sentence.wording in self._read_wordings(row):
+                return row
+        return self.find_source(sentence, rows)
+
     def find_source(
         self, sentence: SummarySentence, sources: Iterable[int]
     ) -> int | None:
@@ -111,14 +120,14 @@ class StoreWords:
 
 
 def list_sources(
-    summary: RecordRow, summaries: Sequence[Columns], told: Columns
+    sources: Iterable[str], summaries: Sequence[Columns], told: Columns
 ) -> set[int]:
-    """Return the rows of the facts and turns that a summary was made from, level by level.
+    """Return the rows of the facts and turns among a summary's sources, level by level.
 
     Those that have expired, or whose level has, are missing.
     """
     words = told.derive(StoreWords)
-    waiting = list(summary.sources)
+    waiting = list(sources)
     found: set[int] = set()
     seen: set[str] = set()
     while waiting:

@@ -185,7 +185,8 @@ def _settle_summaries(
         assert item.columns is not None  # a ranked row has its columns
         return find_row_key(item.columns, item.number)
 
-    places = AnswerPlaces(shown, _admit(every, (), agent, asked), find_key)
+    spares = _admit(every, (), agent, asked)
+    places = AnswerPlaces(shown, spares, find_key, repetitions.find_key_by_id)
     for summary in marked:
         places.add(summary, folds=asked.folds)
     return places.sort()

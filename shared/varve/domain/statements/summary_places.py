@@ -20,7 +20,8 @@ class AnswerPlaces:
     """The rows of an answer by their ids, and the place of each statement.
 
     `told` are the rows of the store that have places. `spare` may get one; `find_key`
-    returns the key of the statement of either.
+    returns the key of the statement of either, and `find_key_by_id` that of a record of
+    the store, if it is one.
     """
 
     def __init__(
@@ -28,11 +29,13 @@ class AnswerPlaces:
         told: Iterable[Ranked],
         spare: Iterable[Ranked],
         find_key: Callable[[Ranked], Key],
+        find_key_by_id: Callable[[str], Key | None],
     ) -> None:
         self._rows: dict[str, Ranked] = {}
         self._places: dict[Key, str] = {}
         self._folded: dict[str, str] = {}
         self._find_key = find_key
+        self._find_key_by_id = find_key_by_id
         self._spare: dict[Key, Ranked] = {}
         self._spare_by_id: dict[str, Ranked] = {}
         for item in told:
@@ -101,10 +104,16 @@ class AnswerPlaces:
         self._rows[item.id] = replace(item, score=score)
 
     def _find_place(self, id_: str) -> str:
-        """Return the id of the row that shows a record; a spare one gets a place."""
-        spare = self._spare_by_id.get(id_)
-        if id_ in self._rows or spare is None:
+        """Return the id of the row that shows a record; a spare one gets a place.
+
+        Of a record without a row, a summary that repeats its statement shows it.
+        """
+        if id_ in self._rows or id_ in self._folded:
             return self._folded.get(id_, id_)
+        spare = self._spare_by_id.get(id_)
+        if spare is None:
+            key = self._find_key_by_id(id_)
+            return self._places.get(key, id_) if key else id_
         key = self._find_key(spare)
         if key not in self._places:
             self._take(spare)
