@@ -20,17 +20,23 @@ def find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
     both do.
     """
     is_past = asks_past(prompt)
-    whom = find_whom(prompt)
     found = _find_asked_by_time(response)
     best = [one for one in response.results[:MAX_BEARING] if _is_told(one)]
     found.update(_find_changes(best, prompt))
+    whom = find_whom(prompt)
     for result in best:
-        names = whom and has_mentions(result.content, [[whom]])
-        if names or result.answers or bears_on(prompt, result.content):
+        if _bears(result, prompt, whom):
             found.add(result.superseded_by or result.id)
             if is_past:
                 found.add(result.id)
     return frozenset(found & {result.id for result in response.results})
+
+
+def _bears(result: Result, prompt: str, whom: str | None) -> bool:
+    """Return whether a result names the one asked about, answers or is of the matter."""
+    if whom and has_mentions(result.content, [[whom]]):
+        return True
+    return result.answers or bears_on(prompt, result.content)
 
 
 def _is_told(result: Result) -> bool:
