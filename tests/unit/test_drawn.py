@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.builders import MORNING
 from varve.domain.record import MemoryType
-from varve.domain.statements.drawn import tell_fact, tell_once
+from varve.domain.statements.drawn import leaves_out, tell_fact, tell_once
 from varve.domain.summary import Source
 
 TOLD = [
@@ -119,3 +119,30 @@ def test_a_fact_of_words_too_short_for_a_summary_stays() -> None:
     assert "fact-1" in list_told(
         fact, source("Dana: Soy vegana.", "turn-1", "m1")
     )
+
+
+@pytest.mark.parametrize(
+    ("fact", "turn", "left_out"),
+    [
+        (
+            "Dana's neighbour is called Ana Torres.",
+            "Dana: Ana Torres is my neighbour, she plays the violin.",
+            True,
+        ),
+        (
+            "Dana moved to Lisbon and lives there (week of 2026-02-23).",
+            "Dana: I moved to Lisbon last week.",
+            False,
+        ),
+        (
+            "Dana left Globex and joined Initech.",
+            "Dana: I quit Globex and joined Initech.",
+            False,
+        ),
+        ("Dana vive en Vigo.", "Dana: Vivo en Vigo y toco el chelo.", True),
+    ],
+)
+def test_a_fact_that_leaves_words_out_does_not_stand_for_its_turn(
+    fact: str, turn: str, *, left_out: bool
+) -> None:
+    assert leaves_out(fact, turn) is left_out

@@ -69,7 +69,7 @@ def has_requests(held: Outline) -> bool:
 def drop_forgotten(
     found: Sequence[Ranked | Browsed],
     lookup: Lookup,
-    held: Outline | None = None,
+    held: Outline,
 ) -> list[Ranked | Browsed]:
     """Return the records without the parts of the agent's facts and turns that are forgotten.
 

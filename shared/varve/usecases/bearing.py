@@ -32,7 +32,7 @@ def find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
     return frozenset(found & {result.id for result in response.results})
 
 
-def _bears(result: Result, prompt: str, whom: str | None) -> bool:
+def _bears(result: Result, prompt: str, whom: str) -> bool:
     """Return whether a result names the one asked about, answers or is of the matter."""
     if whom and has_mentions(result.content, [[whom]]):
         return True

@@ -12,6 +12,7 @@ from varve.domain.search.diversity import mmr
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.row import Message, RecordRow
 from varve.domain.search.strategies import Strategy
+from varve.domain.statements.drawn import leaves_out
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
 SAME_SCORE = 1e-6
@@ -115,8 +116,8 @@ class Place:
     def shown(self) -> Contender:
         """The row to show: of a turn and its only fact the fact, if it matches as well.
 
-        A fact is the shorter and the clearer of the two, but it may leave words out.
-        With several facts it is the turn. The score stays that of the best row.
+        A fact is the shorter and the clearer of the two. With several facts, or one that
+        leaves words out, it is the turn. The score stays that of the best row.
         """
         if not self.folded:
             return self.leader
@@ -126,7 +127,7 @@ class Place:
         if turn is None or not self._has_message_of(turn):
             return self.leader
         facts = [one for one in rows if _is_fact_of(one.row, turn.row)]
-        if len(facts) == 1 and _matches_as_well(facts[0], self.leader):
+        if len(facts) == 1 and _stands_for(facts[0], turn, self.leader):
             return facts[0]._replace(minus_score=self.leader.minus_score)
         return turn._replace(minus_score=self.leader.minus_score)
 
@@ -152,8 +153,10 @@ class Place:
         return tuple(dict.fromkeys(one for one in more if one not in known))
 
 
-def _matches_as_well(one: Contender, best: Contender) -> bool:
-    return one.minus_score <= best.minus_score + SAME_SCORE
+def _stands_for(fact: Contender, turn: Contender, best: Contender) -> bool:
+    if fact.minus_score > best.minus_score + SAME_SCORE:
+        return False
+    return not leaves_out(fact.row.content, turn.row.content)
 
 
 def _is_fact_of(row: RecordRow, turn: RecordRow) -> bool:

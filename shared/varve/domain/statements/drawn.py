@@ -19,6 +19,8 @@ from varve.domain.summary import Source
 
 MAX_RESTATED = 3
 """So many plain words a fact may have of its own, as in "moved to Porto and lives there"."""
+MIN_LEFT_OUT = 2
+"""A fact that leaves out so many telling words of a turn says less; one may be its verb."""
 _SPEAKER = re.compile(r"[^\s:][^:\n]{0,79}: (?=\S)")
 _RESOLVED_DATE = re.compile(r"\s*\([^()]*\d{4}-\d{2}-\d{2}[^()]*\)")
 """The date that a fact has in place of its words' "last week"."""
@@ -76,6 +78,17 @@ def tell_fact(speaker: str | None, part: str, fact: str) -> bool:
     return any(
         contains(clause, fact) or _restates(clause, fact) for clause in clauses
     )
+
+
+def leaves_out(fact: str, turn: str) -> bool:
+    """Return whether a fact leaves out what else its turn says, apart from times.
+
+    "Ana is my neighbour, she plays the violin" says more than "Dana's neighbour is Ana".
+    """
+    said = _SPEAKER.sub("", turn, count=1)
+    words = read_particulars(leave_out_times(said))
+    missing = _list_missing(words, read_particulars(fact))
+    return len(missing) >= MIN_LEFT_OUT
 
 
 def has_date(fact: str) -> bool:
