@@ -82,7 +82,7 @@ def test_the_return_answers_where_somebody_lives(tmp_path: Path) -> None:
     first, *others = memory.search(
         "Where do I live?", user_id=USER, max_results=5
     ).results
-    assert "back to Berlin" in first.content
+    assert "I'm back in Berlin" in first.content
     assert (first.current, [one.current for one in others]) == (
         True,
         [False, False],

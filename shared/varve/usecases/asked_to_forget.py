@@ -42,8 +42,7 @@ def read_forgotten(
 ) -> list[AnyForgotten]:
     """Return what messages in working memory ask to forget. Raises Retryable.
 
-    `held` is the working store as a question has it; of one too large to load the triples
-    alone tell what is forgotten. Without it the turns are scanned.
+    `held` is the working store; if it is not loaded, the words of its turns are scanned.
     """
     ended = list(find_ended_by_message(triples))
     ids = {one.request_turn: one for one in ended}
@@ -52,10 +51,7 @@ def read_forgotten(
     values: list[AnyForgotten] = [*keep_requested(ended, texts)]
     if isinstance(held, Columns):
         return [*values, *held.derive(RequestScan).words]
-    # The words of a store too large to load are not scanned for each question.
-    if held is None:
-        return [*values, *read_forgotten_words(scope, reader)]
-    return values
+    return [*values, *read_forgotten_words(scope, reader)]
 
 
 def has_requests(held: Outline) -> bool:
@@ -69,7 +65,7 @@ def has_requests(held: Outline) -> bool:
 def drop_forgotten(
     found: Sequence[Ranked | Browsed],
     lookup: Lookup,
-    held: Outline,
+    held: Outline | None = None,
 ) -> list[Ranked | Browsed]:
     """Return the records without the parts of the agent's facts and turns that are forgotten.
 

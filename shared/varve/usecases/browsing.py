@@ -142,7 +142,7 @@ def _fold_summaries(
     March?") keeps them all.
     """
     of_summaries = set(way.where.memory_types) == {MemoryType.SUMMARY}
-    if of_summaries or way.understood:
+    if of_summaries or way.understood or way.asked:
         return list(folded)
     shown = [one.shown for one in folded]
     repeating = find_repeating(shown, running.stocks, way.where)

@@ -199,10 +199,13 @@ def _hide_forgotten(
 ) -> Sequence[Ranked | Browsed]:
     """Return the records without those that a user asked to forget.
 
-    The triples are read only if any turn may ask to forget.
+    A question reads the triples only if any turn may ask to forget. A browse does not
+    load the store, and reads the triples.
     """
     if not found:
         return found
+    if not running.request.text:
+        return drop_forgotten(found, running.lookup)
     held = running.stocks[0].columns(Grain.WORKING)
     if not has_requests(held):
         return found

@@ -11,7 +11,7 @@ from varve.domain.search.row import Message
 from varve.domain.statements.confirmed_places import find_confirmations
 from varve.domain.statements.standing import Standings
 from varve.domain.triple import Triple
-from varve.usecases.find import Stock
+from varve.usecases.find import Stock, read_columns
 from varve.usecases.forgotten_statements import RequestScan
 
 Parts = dict[str, tuple[Message, str]]
@@ -61,8 +61,8 @@ def _confirm(
     confirmed: Mapping[str, datetime], parts: Parts, stock: Stock
 ) -> dict[str, datetime]:
     latest = dict(confirmed)
-    columns = _read_columns(stock) if parts else None
-    if columns is None:
+    columns = read_columns(stock, Grain.WORKING) if parts else None
+    if columns is None or not len(columns):
         return latest
     standings = Standings(columns, told=stock.told)
     for key, time in find_confirmations(standings, parts).items():

@@ -214,11 +214,16 @@ def put_successors_first(
         successor = _find_item(known.find_end(item.number), placed)
         if successor is None:
             continue
-        at = placed.index(item)
-        if placed.index(successor) > at:
+        at = _find_place(item.id, placed)
+        if _find_place(successor.id, placed) > at:
             placed.remove(successor)
             placed.insert(at, replace(successor, score=item.score))
     return placed
+
+
+def _find_place(id_: str, placed: Sequence[Ranked]) -> int:
+    """Return the place of a row, which may have another score by now."""
+    return [one.id for one in placed].index(id_)
 
 
 def _find_item(id_: str | None, placed: Sequence[Ranked]) -> Ranked | None:
