@@ -20,6 +20,7 @@ from varve.domain.statements.forgetting import (
     keep_rest,
     leave_out,
 )
+from varve.domain.statements.forgotten_words import ForgottenWords
 from varve.domain.summary import key_facts_as_json, key_facts_from_json
 from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
@@ -156,17 +157,31 @@ def _leave_out_each(
     return tuple(text for text in texts if leave_out(text, values))
 
 
+def _list_days(
+    values: Iterable[AnyForgotten], zone: ZoneInfo
+) -> Iterator[Period]:
+    """Yield the days on which words that requests name were said."""
+    for one in values:
+        if isinstance(one, ForgottenWords):
+            for told in one.told:
+                yield Period.of(told.turn.at, Grain.DAILY, zone)
+
+
 def mark_naming(
     session: Session, values: Sequence[AnyForgotten], but: Period
 ) -> None:
     """Mark the periods of the summaries that name a value, `but` for one.
 
-    Raises Retryable.
+    So are the days on which forgotten words were said, whose summaries may tell them in
+    other words. Raises Retryable.
     """
+    days = set(_list_days(values, session.zone))
     stale: list[Period] = []
     for grain, record in read_summaries(session.scope, session.records):
-        if without_values(record, values, session.zone) != record:
-            stale.append(Period(grain, record.period))
+        period = Period(grain, record.period)
+        is_named = without_values(record, values, session.zone) != record
+        if is_named or period in days:
+            stale.append(period)
     asked = [one.request_turn for one in values]
     periods = [one for one in stale if one != but]
     session.ledger.mark(session.scope, periods, "asked to forget", *asked)
