@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -196,3 +196,28 @@ def test_what_goes_on_and_says_more_keeps_its_place(memory: Memory) -> None:
     say(memory, SECOND, "I'm still in Madrid, near the river with a new cat.")
     found = find(memory, "river", "Where do I live?")
     assert found.content.startswith("Ana Ruiz: I'm still")
+
+
+@pytest.mark.parametrize("question", ["Where do I live?", "Madrid"])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            "I live in Madrid.",
+            "Still living in Madrid.",
+            "Yes, I live in Madrid, still.",
+        ),
+        (
+            "I still live in Madrid.",
+            "Still living in Madrid.",
+            "Yes, I'm still in Madrid.",
+        ),
+    ],
+)
+def test_a_confirmation_of_a_confirmation_takes_no_place(
+    memory: Memory, texts: tuple[str, ...], question: str
+) -> None:
+    for number, text in enumerate(texts):
+        say(memory, FIRST + timedelta(days=number), text)
+    (found,) = memory.search(question, user_id=USER).results
+    assert found.confirmed_at == "2026-06-12T09:00:00Z"

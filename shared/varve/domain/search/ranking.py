@@ -115,6 +115,14 @@ class Ranked:
         return self.row.tokens
 
 
+def find_place(id_: str, rows: Sequence[Ranked]) -> int:
+    """Return the place of a record among the rows of one agent.
+
+    A row that was moved or folded is another object, so it is found by its id.
+    """
+    return [row.id for row in rows].index(id_)
+
+
 def lane_weight(
     grain: StoreName, asked: Grain | None, age_days: float | None
 ) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from varve.domain.search.columns import Columns
-from varve.domain.search.ranking import Ranked
+from varve.domain.search.ranking import Ranked, find_place
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again
 from varve.domain.statements.cues import read_cues
@@ -23,11 +23,13 @@ def fold_confirmations(
     """
     store = columns.derive(StoreStatements)
     kept = list(settled)
-    for later in settled:
+    for one in settled:
+        # Another row may have been folded into it by now.
+        later = kept[find_place(one.id, kept)]
         earlier = _find_confirmed(later, kept, store)
         if earlier is None:
             continue
-        places = [one for one in kept if one is not later]
+        places = [item for item in kept if item is not later]
         at = min(kept.index(earlier), kept.index(later))
         places.remove(earlier)
         places.insert(at, _fold(earlier, later))

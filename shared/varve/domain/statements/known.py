@@ -7,7 +7,7 @@ import numpy as np
 
 from varve.domain.search.columns import Columns
 from varve.domain.search.query import Filter
-from varve.domain.search.ranking import Ranked
+from varve.domain.search.ranking import Ranked, find_place
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.pairs import leaves
 from varve.domain.statements.particulars import count_shared
@@ -214,16 +214,11 @@ def put_successors_first(
         successor = _find_item(known.find_end(item.number), placed)
         if successor is None:
             continue
-        at = _find_place(item.id, placed)
-        if _find_place(successor.id, placed) > at:
+        at = find_place(item.id, placed)
+        if find_place(successor.id, placed) > at:
             placed.remove(successor)
             placed.insert(at, replace(successor, score=item.score))
     return placed
-
-
-def _find_place(id_: str, placed: Sequence[Ranked]) -> int:
-    """Return the place of a row, which may have another score by now."""
-    return [one.id for one in placed].index(id_)
 
 
 def _find_item(id_: str | None, placed: Sequence[Ranked]) -> Ranked | None:
