@@ -145,8 +145,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     if meant.candidates:
         return ask_which(request, meant.candidates)
     running = Running(lookup, request, lookup.open_stocks(request.where))
-    way = _route(meant, running)
-    lanes = _choose_lanes(way, running)
+    way, lanes = _route(meant, running)
     if way.weighs and not running.holds(lanes.filled, way):
         newest = running.find_newest(lanes.filled, way.present)
         way = way.seen_from(newest, zone)
@@ -171,16 +170,20 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     )
 
 
-def _route(meant: Meant, running: Running) -> Route:
-    """Return the route to what a request means; a name that nothing has limits nothing."""
+def _route(meant: Meant, running: Running) -> tuple[Route, Lanes]:
+    """Return the route to what a request means, and its lanes.
+
+    A name that nothing has limits nothing.
+    """
     lookup = running.lookup
     asked = route(running.request, lookup.now, lookup.zone)
     way = asked.mentioning(meant.mentions)
     if meant.everything and way.has_limits:
         way = way.browsing()
-    if meant.whom and not _choose_lanes(way, running).filled:
-        return asked
-    return way
+    lanes = _choose_lanes(way, running)
+    if meant.whom and not lanes.filled:
+        return asked, _choose_lanes(asked, running)
+    return way, lanes
 
 
 def _find_widened(
