@@ -111,6 +111,13 @@ class Record:
         return self.fingerprint != other.fingerprint
 
     @property
+    def messages(self) -> frozenset[tuple[str | None, str]]:
+        """The conversations and ids of the messages that a fact or turn was made from."""
+        return frozenset(
+            (self.conversation_id, id_) for id_ in self.source_ids
+        )
+
+    @property
     def words(self) -> str:
         """The content; a turn's without the speaker's name at its beginning."""
         if self.memory_type is MemoryType.TURN and self.about:

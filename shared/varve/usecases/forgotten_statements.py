@@ -27,14 +27,11 @@ _TURN = str(MemoryType.TURN)
 
 def stated_by(record: Record) -> Stated:
     """Return what decides whether a fact or turn states something forgotten."""
-    messages = frozenset(
-        (record.conversation_id, id_) for id_ in record.source_ids
-    )
     is_turn = record.memory_type is MemoryType.TURN
     return Stated(
         id=record.id,
         content=record.content,
-        messages=messages,
+        messages=record.messages,
         user=record.user_id,
         at=record.event_time,
         speaker=record.about if is_turn else None,

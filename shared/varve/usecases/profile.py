@@ -76,7 +76,6 @@ def set_attribute(
     message = WriteProfile(session.scope, user, (entry,))
     send_profile(message, queue=session.queues.write, objects=session.objects)
     replaced = _find_replaced(entry, entries, session.now)
-
     made = correct_messages(session, replaced, partial(tell_entry, entry))
     end_triples(session, made)
 

@@ -18,9 +18,7 @@ def source_of(record: Record) -> Source:
     """Return a record as a source; of a summary, its sentences alone."""
     text = record.content
     label = None
-    messages = frozenset(
-        (record.conversation_id, id_) for id_ in record.source_ids
-    )
+    messages = record.messages
     if record.memory_type is MemoryType.SUMMARY:
         text, _, _ = text.partition(KEY_FACTS_HEADING)
         text, _, _ = text.partition(RECURRING_HEADING)

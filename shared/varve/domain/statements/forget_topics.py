@@ -16,6 +16,7 @@ from varve.domain.extractive import sentences
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.tokens import fold, words
+from varve.domain.statements.cues import join_phrases
 from varve.domain.statements.likeness import LEAST_LIKENESS
 from varve.domain.statements.told_sentences import (
     ToldSentence,
@@ -371,10 +372,8 @@ def goes_on(text: str) -> bool:
 
 @cache
 def _compile_dangling() -> re.Pattern[str]:
-    words: list[str] = []
-    for language in installed_languages():
-        words += language.forgetting.dangling
-    return re.compile(rf"{_any_of(words)}\b")
+    words = join_phrases(lambda language: language.forgetting.dangling)
+    return re.compile(rf"(?:{words})\b")
 
 
 @cache

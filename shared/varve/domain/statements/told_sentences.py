@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 
-from varve.domain.language.languages import installed_languages
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.stems import stems
 from varve.domain.language.tokens import fold, written_words
+from varve.domain.statements.cues import join_phrases
 
 MAX_CACHED_SENTENCES = 8_192
 _GENDERS = {"a", "o"}
@@ -56,10 +56,8 @@ def read_sentence(text: str, speaker: str) -> ToldSentence:
 
 @cache
 def _compile_asking() -> re.Pattern[str]:
-    patterns: list[str] = []
-    for language in installed_languages():
-        patterns += language.questions.asking
-    return re.compile(rf"\W*(?:{'|'.join(patterns)})\b")
+    words = join_phrases(lambda language: language.questions.asking)
+    return re.compile(rf"\W*(?:{words})\b")
 
 
 def is_form(word: str, other: str) -> bool:
