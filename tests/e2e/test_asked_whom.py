@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from tests.support.statements import list_conversations
 from varve import Memory
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
-BEGINNING = datetime(2026, 1, 5, 10, tzinfo=UTC)
 ONE_ANA = (
     "Ana Torres is my neighbour, she plays the violin.",
     "Ana is allergic to cats.",
@@ -27,21 +27,8 @@ TWO_ANAS = (
 def tell(path: Path, texts: Iterable[str]) -> Memory:
     """Return a memory of statements, each a conversation of its own, days apart."""
     memory = Memory.open(path, workspace="w", agent="a", now=lambda: NOW)
-    for number, text in enumerate(texts):
-        said = BEGINNING + timedelta(days=9 * number)
-        message = {
-            "role": "user",
-            "name": "Dana",
-            "content": text,
-            "timestamp": said.isoformat(),
-        }
-        memory.ingest(
-            {
-                "conversationId": f"c-{number}",
-                "userId": "u-1",
-                "messages": [message],
-            }
-        )
+    for one in list_conversations(texts):
+        memory.ingest(one)
     return memory
 
 

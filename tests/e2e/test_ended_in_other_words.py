@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from tests.support.statements import list_conversations
 from varve import Memory
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
-BEGINNING = datetime(2026, 1, 5, 10, tzinfo=UTC)
 OTHERS = (
     "I'm allergic to peanuts.",
     "My dog is called Rex, he is a beagle.",
@@ -34,23 +34,7 @@ ENDED = [
 def build(path: Path, texts: tuple[str, ...], *, together: bool) -> Memory:
     """Return a memory of statements, told in one call or each in its own."""
     memory = Memory.open(path, workspace="w", agent="a", now=lambda: NOW)
-    told = [
-        {
-            "conversationId": f"c-{number}",
-            "userId": "u-1",
-            "messages": [
-                {
-                    "role": "user",
-                    "name": "Dana",
-                    "content": text,
-                    "timestamp": (
-                        BEGINNING + timedelta(days=9 * number)
-                    ).isoformat(),
-                }
-            ],
-        }
-        for number, text in enumerate(texts)
-    ]
+    told = list_conversations(texts)
     if together:
         memory.ingest(told)
     else:

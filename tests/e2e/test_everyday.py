@@ -6,15 +6,15 @@ A change of one matter must not touch what was told of the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from tests.support.statements import list_conversations
 from varve import Memory
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
-BEGINNING = datetime(2026, 1, 5, 10, tzinfo=UTC)
 ENGLISH = (
     "I live in Madrid with my brother.",
     "I work at Globex as an accountant.",
@@ -64,25 +64,7 @@ OTHERS = (
 def tell(path: Path, texts: Sequence[str]) -> Memory:
     """Return a memory of statements, each a conversation of its own, days apart."""
     memory = Memory.open(path, workspace="w", agent="a", now=lambda: NOW)
-    memory.ingest(
-        [
-            {
-                "conversationId": f"c-{number}",
-                "userId": "u-1",
-                "messages": [
-                    {
-                        "role": "user",
-                        "name": "Dana",
-                        "content": text,
-                        "timestamp": (
-                            BEGINNING + timedelta(days=9 * number)
-                        ).isoformat(),
-                    }
-                ],
-            }
-            for number, text in enumerate(texts)
-        ]
-    )
+    memory.ingest(list_conversations(texts))
     return memory
 
 
