@@ -139,3 +139,59 @@ def test_a_correction_by_hand_is_told_in_a_sentence(
         one for one in told if "lives in:" in one or "employer:" in one
     ]
     assert "lives in:" not in block.text
+
+
+def tell_in_spanish(memory: Memory) -> None:
+    texts = (
+        "Vivo en Madrid.",
+        "Trabajo en Acme y mi jefa es Eva.",
+        "Me gusta el té, pero no con leche.",
+    )
+    for place, text in enumerate(texts):
+        message = {
+            "role": "user",
+            "name": "Luz",
+            "content": text,
+            "timestamp": FIRST.isoformat(),
+        }
+        memory.ingest(
+            {
+                "conversationId": f"es-{place}",
+                "userId": "u-es",
+                "messages": [message],
+            }
+        )
+
+
+def test_a_correction_by_hand_is_told_in_its_users_language(
+    memory: Memory, clock: Clock
+) -> None:
+    tell_in_spanish(memory)
+    moved = {"source_id": "Luz", "label": "lives_in", "target_id": "Porto"}
+    with memory.graph as graph:
+        graph.update_facts([moved])
+    memory.set_profile("employer", "", user_id="u-es")
+    found = memory.search(
+        "¿Dónde vivo?", user_id="u-es", max_results=50
+    ).results
+    told = {one.content for one in found if one.current}
+    assert {"Luz: Vivo en Porto.", "Luz vive en Porto."} & told
+    assert "Luz ya no trabaja en Acme." in told
+    block = memory.context("¿Dónde vivo?", user_id="u-es").text
+    assert not [one for one in [*told, block] if "live" in one]
+    clock.now = datetime(2026, 4, 1, 9, tzinfo=UTC)
+    memory.summarize()
+    days = memory.search(user_id="u-es", grain="daily").results
+    (day,) = [one for one in days if one.period == "2026-03-20"]
+    assert "Vivo en Porto." in day.content
+    assert "Ya no trabajo en Acme." in day.content
+
+
+def test_another_users_words_do_not_change_the_language(
+    memory: Memory,
+) -> None:
+    tell_in_spanish(memory)
+    memory.set_profile("location", "Porto", user_id=USER)
+    found = memory.search("Where do I live?", user_id=USER).results
+    told = {"Dana: I live in Porto.", "Dana lives in Porto."}
+    assert found[0].content in told

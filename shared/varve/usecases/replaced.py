@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from varve.domain.conversation import Conversation
+from varve.domain.language.languages import Language
 from varve.domain.names import normalized
 from varve.domain.profile import (
     DEFAULT_USER,
@@ -44,7 +45,10 @@ class Replacement:
 
 
 def tell_operation(
-    operation: TripleOperation, ended: EndedMessage, turn: Record | None
+    operation: TripleOperation,
+    ended: EndedMessage,
+    turn: Record | None,
+    language: Language,
 ) -> str:
     """Return an operation as a turn's speaker says it: "I live in Porto.".
 
@@ -60,6 +64,7 @@ def tell_operation(
             value,
             turn.about,
             ends=ends,
+            language=language,
         )
     predicate = operation.predicate.replace("_", " ")
     said = f"{operation.subject} {predicate}: {value}"
@@ -67,13 +72,18 @@ def tell_operation(
 
 
 def tell_entry(
-    entry: ProfileEntry, ended: EndedMessage, turn: Record | None
+    entry: ProfileEntry,
+    ended: EndedMessage,
+    turn: Record | None,
+    language: Language,
 ) -> str:
     """Return an attribute as a turn's speaker says it, or as data, as `tell_operation`."""
     if turn is None:
         return f"{entry.key.replace('_', ' ')}: {entry.value or '-'}"
     value = entry.value or ended.value
-    return tell_attribute(entry.key, value, ends=not entry.value)
+    return tell_attribute(
+        entry.key, value, ends=not entry.value, language=language
+    )
 
 
 def end_triples(session: Session, replaced: Iterable[Replacement]) -> None:

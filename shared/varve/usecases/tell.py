@@ -6,8 +6,11 @@ from datetime import datetime
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
 from varve.domain.identity import reference
+from varve.domain.language.languages import Language, installed_languages
+from varve.domain.language.tellings import find_language
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record, turn_id
+from varve.domain.search.query import Filter
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.parts import find_parts, measure_kinship
 from varve.domain.statements.telling import (
@@ -26,8 +29,10 @@ from varve.usecases.records import find_record
 from varve.usecases.replaced import Replacement
 from varve.usecases.session import Session
 
-Tell = Callable[[EndedMessage, Record | None], str]
+Tell = Callable[[EndedMessage, Record | None, Language], str]
 """Returns the words of the correction of a message's turn; None: its words have expired."""
+HEARD = 50
+"""So many of the newest turns of a user show the user's language."""
 
 
 @doing("ingest")
@@ -83,7 +88,7 @@ def correct_messages(
 ) -> list[Replacement]:
     """Correct the parts of messages that state the ended values; return the corrections.
 
-    `tell` returns the words of one message's correction.
+    `tell` returns the words of one message's correction, in its user's language.
     A part is corrected as the fact that was drawn from it; without one, the message is.
     If the words have expired, the correction still says what holds, for the summaries
     repeat the words.
@@ -93,12 +98,13 @@ def correct_messages(
     turns = reader.get(session.scope, Grain.WORKING, list(told))
     made: list[Replacement] = []
     for turn in turns:
-        text = tell(told[turn.id], turn)
+        language = _find_language(session, turn)
+        text = tell(told[turn.id], turn, language)
         record = _find_stating(session, turn, told[turn.id], text)
         correction = _build_correction(session, record, text)
         made.append(Replacement(told[turn.id], correction, has_expired=False))
     for id_ in told.keys() - {turn.id for turn in turns}:
-        text = tell(told[id_], None)
+        text = tell(told[id_], None, installed_languages()[0])
         conversation = build_correction_of(
             id_, text, session.now, told[id_].user_id, told[id_].speaker
         )
@@ -107,6 +113,28 @@ def correct_messages(
     for one in made:
         ingest(session, [one.correction])
     return made
+
+
+def _find_language(session: Session, turn: Record) -> Language:
+    """Return the language of a turn's user, or of the turn alone if it has no user.
+
+    What corrects by hand shows no language.
+    """
+    said = [turn.words]
+    if turn.user_id is not None:
+        where = Filter(
+            user_id=turn.user_id, memory_types=(MemoryType.TURN.value,)
+        )
+        reader = session.records.at(session.scope)
+        heard = reader.browse(
+            session.scope, Grain.WORKING, where=where, limit=HEARD
+        )
+        said += [
+            one.words
+            for one in heard
+            if not (one.conversation_id or "").startswith(CORRECTION)
+        ]
+    return find_language(said, installed_languages())
 
 
 def _find_stating(

@@ -14,6 +14,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from varve.domain.language.forgetting_words import ForgettingWords
+from varve.domain.language.tellings import Tellings
 
 Words = tuple[str, ...]
 WordsByName = Mapping[str, Sequence[str]]
@@ -231,6 +232,7 @@ class Language:
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
     forgetting: ForgettingWords = field(default_factory=ForgettingWords)
+    tellings: Tellings = field(default_factory=Tellings)
 
 
 _TIMES_FIELDS = [one.name for one in fields(Times)]
@@ -282,6 +284,7 @@ def _read_language(path: Traversable) -> Language:
     kinds = table.pop("kinds", {})
     changes = table.pop("changes", {})
     forgetting = table.pop("forgetting", {})
+    tellings = table.pop("tellings", {})
     try:
         return Language(
             code=path.name.removesuffix(".toml"),
@@ -293,6 +296,7 @@ def _read_language(path: Traversable) -> Language:
             kinds={name: _read_kind(kind) for name, kind in kinds.items()},
             changes=Changes(**_freeze(changes)),
             forgetting=ForgettingWords(**_freeze(forgetting)),
+            tellings=Tellings(**tellings),
             **_freeze(table),
         )
     except TypeError as wrong:

@@ -1,7 +1,11 @@
-"""Triples and attributes of a profile as sentences, such as "I live in Porto."."""
+"""Triples and attributes of a profile as sentences, such as "I live in Porto.".
+
+A language with `[tellings]` has its own sentences. What it does not tell is told in English.
+"""
 
 import re
 
+from varve.domain.language.languages import Language, installed_language
 from varve.domain.names import normalized
 
 _PREPOSITIONS = frozenset(
@@ -50,10 +54,19 @@ _BASES = (
 """The endings of verbs in the third person, with those of the first."""
 
 
-def tell_attribute(key: str, value: str, *, ends: bool = False) -> str:
+def tell_attribute(
+    key: str,
+    value: str,
+    *,
+    ends: bool = False,
+    language: Language | None = None,
+) -> str:
     """Return an attribute of a profile as its owner says it: "I live in Porto."."""
-    predicate = _PREDICATE_OF_KEY.get(key)
-    if predicate is None:
+    predicate = _PREDICATE_OF_KEY.get(key, key)
+    said = _tell_in(language, None, predicate, value, ends=ends)
+    if said is not None:
+        return said
+    if predicate == key:
         return _tell_noun("My", _split(key), value, ends=ends)
     return tell_triple("I", predicate, value, "I", ends=ends)
 
@@ -65,21 +78,42 @@ def tell_triple(
     speaker: str | None,
     *,
     ends: bool = False,
+    language: Language | None = None,
 ) -> str:
     """Return a triple as a sentence of a speaker, who says "I" of themselves.
 
     A predicate is a verb ("lives in"), what its subject is ("allergic to"), or what it
     has ("birthday"). With `ends` the sentence says that it no longer holds.
     """
-    words = _split(predicate)
     is_own = normalized(subject) == normalized(speaker or "")
+    who = None if is_own else subject
+    said = _tell_in(language, who, predicate, value, ends=ends)
+    if said is not None:
+        return said
+    words = _split(predicate)
     if _is_verb(words):
         return _tell_verb("I" if is_own else subject, words, value, ends=ends)
     if words[-1] in _PREPOSITIONS:
-        who = "I" if is_own else subject
-        return _tell_verb(who, ["is", *words], value, ends=ends)
+        doer = "I" if is_own else subject
+        return _tell_verb(doer, ["is", *words], value, ends=ends)
     owner = "My" if is_own else f"{subject}'s"
     return _tell_noun(owner, words, value, ends=ends)
+
+
+def _tell_in(
+    language: Language | None,
+    who: str | None,
+    predicate: str,
+    value: str,
+    *,
+    ends: bool,
+) -> str | None:
+    """Return a language's own sentence, else one of English; None: neither has one."""
+    for one in (language, installed_language("en")):
+        said = one and one.tellings.tell(who, predicate, value, ends=ends)
+        if said:
+            return _end([said])
+    return None
 
 
 def _split(name: str) -> list[str]:
