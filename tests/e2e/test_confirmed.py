@@ -221,3 +221,100 @@ def test_a_confirmation_of_a_confirmation_takes_no_place(
         say(memory, FIRST + timedelta(days=number), text)
     (found,) = memory.search(question, user_id=USER).results
     assert found.confirmed_at == "2026-06-12T09:00:00Z"
+
+
+OPENINGS = [
+    (
+        "I'm allergic to peanuts.",
+        "As I said, I'm allergic to peanuts.",
+        "What am I allergic to?",
+        "peanuts",
+    ),
+    (
+        "I'm allergic to peanuts.",
+        "Like I told you, I'm allergic to peanuts.",
+        "What am I allergic to?",
+        "peanuts",
+    ),
+    (
+        "My car is a Seat Ibiza.",
+        "I already told you that my car is a Seat Ibiza.",
+        "What car do I have?",
+        "Ibiza",
+    ),
+    ("Vivo en Vigo.", "Como te dije, vivo en Vigo.", "¿Dónde vivo?", "Vigo"),
+    ("Vivo en Vigo.", "Ya te dije que vivo en Vigo.", "¿Dónde vivo?", "Vigo"),
+    (
+        "Mi gata se llama Luna.",
+        "Como ya te comenté, mi gata se llama Luna.",
+        "¿Cómo se llama mi gata?",
+        "Luna",
+    ),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "question", "value"), OPENINGS)
+def test_what_was_told_before_and_is_said_so_takes_no_place(
+    memory: Memory, first: str, second: str, question: str, value: str
+) -> None:
+    say(memory, LOST, "My favourite bar is Lola's.")
+    say(memory, FIRST, first)
+    say(memory, FIRST + timedelta(days=1), "I started a pottery class.")
+    say(memory, SECOND, second)
+    for asked in (question, "What class do I take?"):
+        results = memory.search(asked, user_id=USER).results
+        saying = [one for one in results if value in one.content]
+        assert len(saying) < 2, asked
+        for one in saying:
+            assert one.current, asked
+            assert one.confirmed_at.startswith("2026-09-10"), asked
+        if asked == question:
+            assert saying == [results[0]]
+        block = memory.context(asked, user_id=USER).text
+        lines = [line for line in block.splitlines() if value in line]
+        assert len(lines) < 2, asked
+        assert "likely no longer" not in block
+    assert not memory.review(days=0).statements
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "value"),
+    [
+        (
+            (
+                "I live in Vigo.",
+                "I moved to Oslo.",
+                "As I said, I live in Oslo.",
+            ),
+            "Where do I live?",
+            "Oslo",
+        ),
+        (
+            ("I live in Vigo.", "As I told you, I moved to Oslo."),
+            "Where do I live?",
+            "Oslo",
+        ),
+        (
+            (
+                "Vivo en Vigo.",
+                "Me mudé a Roma.",
+                "Ya te dije que vivo en Roma.",
+            ),
+            "¿Dónde vivo?",
+            "Roma",
+        ),
+    ],
+)
+def test_a_change_that_is_said_to_be_told_is_a_change(
+    memory: Memory, texts: tuple[str, ...], question: str, value: str
+) -> None:
+    for number, text in enumerate(texts):
+        say(memory, FIRST + timedelta(days=number), text)
+    results = memory.search(question, user_id=USER).results
+    assert value in results[0].content
+    assert results[0].current
+    assert not [
+        one for one in results if "Vigo" in one.content and one.current
+    ]
+    held = memory.profile(user_id=USER)["attributes"]
+    assert [one["value"] for one in held] == [value]

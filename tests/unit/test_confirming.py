@@ -16,6 +16,11 @@ from varve.domain.statements.confirming import confirms_in_words
         ("Vivo en Cádiz.", "Sigo viviendo en Cádiz."),
         ("Mi coche es un Seat Ibiza.", "Sigo con el Ibiza."),
         ("I live in Madrid.", "Yes, I'm still in Madrid."),
+        ("I live in Madrid.", "Like I've already told you, I live in Madrid."),
+        ("I live in Madrid.", "As I said before, I live in Madrid."),
+        ("I live in Madrid.", "I've already mentioned I live in Madrid."),
+        ("Vivo en León.", "Ya te he dicho que vivo en León."),
+        ("Vivo en León.", "Como te comenté, vivo en León."),
     ],
 )
 def test_a_text_confirms_what_it_says_goes_on(
@@ -35,6 +40,9 @@ def test_a_text_confirms_what_it_says_goes_on(
         ("My sister lives in Ghent.", "I still live in Ghent."),
         ("I quit smoking.", "I still smoke."),
         ("I drink oat milk.", "Oat milk."),
+        ("I live in Madrid.", "As I said, I moved to Oslo."),
+        ("Vivo en León.", "Ya te dije que vivo en Roma."),
+        ("Vivo en León.", "¿Ya te dije que vivo en León?"),
         ("I drink oat milk.", "Yes, still."),
         ("Vivo en Cádiz.", "Sigo pensando en Cádiz."),
         ("Tomo café.", "Todavía no tomo café."),

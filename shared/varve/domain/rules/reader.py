@@ -122,7 +122,10 @@ class Reader:
         self, text: str, who: str, said: date
     ) -> list[StatedClause]:
         """Return what the clauses state, each by the first rule that fits it."""
-        if self.language.doubt.search(text):
+        # An opening such as "as I told you" is no doubt.
+        if self.language.doubt.search(
+            self.language.opening.sub("", text, count=1)
+        ):
             return []
         statements: list[StatedClause] = []
         for clause in self._split_clauses(text):

@@ -17,11 +17,15 @@ from varve.domain.rules.spanish_words import (
     read_kin,
 )
 
+_TOLD = (
+    "(?:(?:he )?(?:dicho|contado|comentado)|dije|conté|comenté|mencioné|decía)"
+)
 _FILLER = (
     r"hola(?: de nuevo)?|buenas(?: tardes| noches)?|buenos días|bueno|pues|vale|ok|oye|por cierto|además"
     r"|también"
     r"|gracias|perdón|perdona|lo siento|y|pero|entonces|así que|la verdad|en realidad|de hecho|ah|mira"
     r"|buenas noticias|para que lo sepas|te cuento|otra cosa|una cosa|como sabes|encima|porque"
+    rf"|como (?:ya )?(?:te )?{_TOLD}(?: antes)?|ya (?:te |os )?{_TOLD} que"
 )
 _OWN = (
     "(?:yo|me|mi|vivo|vivimos|trabajo|tengo|soy|estoy|prefiero|odio|detesto|hablo|ya no|nací|nos|a mí|no"

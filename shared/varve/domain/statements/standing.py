@@ -24,6 +24,7 @@ from varve.domain.statements.corrections import (
     StoreCorrections,
 )
 from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.going_on import list_superseding
 from varve.domain.statements.judging import AskedStatements
 from varve.domain.statements.links import Relation
 from varve.domain.statements.paired import StoreStatements
@@ -179,9 +180,9 @@ class Standings:
         }
 
     def _add_asked(self, row: int, later: Sequence[int]) -> list[int]:
-        if self.judged is None:
-            return list(later)
-        return list(dict.fromkeys([*later, *self.judged.find_later(row)]))
+        asked = self.judged.find_later(row) if self.judged else []
+        every = list(dict.fromkeys([*later, *asked]))
+        return list_superseding(row, every, self.store)
 
     def find_confirmed(self, row: int) -> int:
         """Return when a statement was last said, in microseconds since 1970."""
