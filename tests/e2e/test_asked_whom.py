@@ -150,3 +150,49 @@ def test_11_about_a_name_that_is_an_everyday_word_has_no_other_text(
         found = memory.search(text, about=name, user_id="u-1").results
         assert found
         assert all(name in result.content for result in found)
+
+
+RELATIVES = (
+    "My sister Laura lives in Bergen.",
+    "My boss Karin lives in Malmö.",
+    "My mum lives in Lund.",
+    "My brother Ole lives in Turku.",
+    "My friend Tom lives in Ghent.",
+    "I moved to Oslo.",
+)
+PARIENTES = (
+    "Me mudé a Oslo.",
+    "Mi hermana Laura vive en Bergen.",
+    "Mi jefa Karin vive en Malmö.",
+    "Mi mamá vive en Lund.",
+    "Mi hermano Ole vive en Turku.",
+    "Mi colega Tom vive en Gante.",
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "city"),
+    [
+        (RELATIVES, "Where does my sister live?", "Bergen"),
+        (RELATIVES, "Where does Laura live?", "Bergen"),
+        (RELATIVES, "Where does my boss live?", "Malmö"),
+        (RELATIVES, "Where does my mother live?", "Lund"),
+        (RELATIVES, "Where does my brother live?", "Turku"),
+        (RELATIVES, "Where does my friend Tom live?", "Ghent"),
+        (RELATIVES, "Where do I live?", "Oslo"),
+        (PARIENTES, "¿Dónde vive mi hermana?", "Bergen"),
+        (PARIENTES, "¿Dónde vive mi jefe?", "Malmö"),
+        (PARIENTES, "¿Dónde vive mi madre?", "Lund"),
+        (PARIENTES, "¿Dónde vive mi hermano?", "Turku"),
+        (PARIENTES, "¿Dónde vive mi colega Tom?", "Gante"),
+        (PARIENTES, "¿Dónde vivo?", "Oslo"),
+    ],
+)
+def test_11_a_relative_asked_about_comes_before_the_speaker(
+    tmp_path: Path, texts: tuple[str, ...], question: str, city: str
+) -> None:
+    memory = tell(tmp_path, texts)
+    first = memory.search(question, user_id="u-1").results[0]
+    assert city in first.content
+    assert first.current
+    assert city in memory.context(question, user_id="u-1").text

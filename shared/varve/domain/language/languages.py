@@ -215,7 +215,8 @@ class Language:
     A word of several languages has the meaning of the language with the lowest `order`. `rules` names
     the module in `domain/rules` with the language's extraction rules; empty if it has none.
     `courtesies` are patterns of phrases that greet, thank or acknowledge; those of
-    `addressed` may be followed by the name of the one spoken to.
+    `addressed` may be followed by the name of the one spoken to. `relatives` are the folded
+    words of a relation, such as "mother", which all languages name alike.
     """
 
     code: str
@@ -230,6 +231,7 @@ class Language:
     questions: Questions = field(default_factory=Questions)
     names: NameWords = field(default_factory=NameWords)
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
+    relatives: WordsByName = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
     forgetting: ForgettingWords = field(default_factory=ForgettingWords)
     tellings: Tellings = field(default_factory=Tellings)

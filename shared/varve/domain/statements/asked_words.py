@@ -4,8 +4,10 @@
 """
 
 from collections.abc import Collection, Iterable
+from functools import cache
 from itertools import pairwise
 
+from varve.domain.language.languages import gathered, installed_languages
 from varve.domain.language.stems import stems
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.particulars import (
@@ -99,12 +101,36 @@ class AskedWords:
 
 
 def _collect_relatives(question: Cues) -> set[str]:
-    """Return the stems of the relatives that a question names: "my sister"."""
+    """Return the stems of the relatives that a question names: "my sister".
+
+    "My mum" is told of who asks for "my mother".
+    """
     found: set[str] = set()
     for person in question.persons:
         if _is_own_relative(person):
-            found.update(stems(person.split()[-1].removesuffix("'s")))
+            word = person.split()[-1].removesuffix("'s")
+            found |= _stems_of_relation().get(word, frozenset(stems(word)))
     return found
+
+
+@cache
+def _stems_of_relation() -> dict[str, frozenset[str]]:
+    """Return for each word of a relation the stems of all its words, in all languages.
+
+    Those of another relation are left out: "hermana" and "hermano" have one in common.
+    """
+    tables = (language.relatives for language in installed_languages())
+    every = [frozenset(one) for one in gathered(tables).values()]
+    found: dict[str, frozenset[str]] = {}
+    for relation in every:
+        others = frozenset[str]().union(*every) - relation
+        own = _collect_stems(relation) - _collect_stems(others)
+        found.update(dict.fromkeys(relation, own))
+    return found
+
+
+def _collect_stems(relation: Iterable[str]) -> frozenset[str]:
+    return frozenset(stem for word in relation for stem in stems(word))
 
 
 def _is_own_relative(person: str) -> bool:

@@ -17,20 +17,32 @@ def list_superseding(
     confirming = [
         other for other in later if store.read(other).cues.has(CONFIRMING)
     ]
-    if not confirming:
-        return list(later)
     told_again = [
         other for other in confirming if _confirms(row, other, store)
     ]
-    kept: list[int] = []
-    for other in later:
-        is_outlived = any(store.is_later(other, one) for one in told_again)
-        is_again = other in confirming and any(
-            _confirms(one, other, store) for one in later
-        )
-        if not is_outlived and not is_again:
-            kept.append(other)
-    return kept
+    only_again = _find_repeating(confirming, later, store)
+    return [
+        other
+        for other in later
+        if other not in only_again and not _is_before(other, told_again, store)
+    ]
+
+
+def _find_repeating(
+    confirming: Sequence[int], later: Sequence[int], store: StoreStatements
+) -> set[int]:
+    """Return the confirmations that confirm one of the later statements."""
+    return {
+        other
+        for other in confirming
+        if any(_confirms(one, other, store) for one in later)
+    }
+
+
+def _is_before(
+    row: int, others: Sequence[int], store: StoreStatements
+) -> bool:
+    return any(store.is_later(row, other) for other in others)
 
 
 def _confirms(row: int, other: int, store: StoreStatements) -> bool:
