@@ -37,6 +37,9 @@ NO_STATE = 6.0
 much less. Too few cases tell a weight."""
 BESIDE = 1.5
 """What has nothing to do with a question answers it by so much less than what has its words."""
+OF_OTHER_TOPICS = 3.5
+"""What tells of other everyday topics than a question answers it by so much less than what
+has to do with it. Too few cases tell a weight."""
 APART = 3.0
 """A later text supersedes by so much less if only the earlier one has to do with the question
 and both share nothing. Two percent of such pairs of the cases do, of the others a quarter.
@@ -133,6 +136,8 @@ def score_row(asking: Asking, found: Found) -> float:
     )
     is_beside = asked.has_fewer(cues) and signals["unrelated"] > 0
     odds = weigh(signals, weights)
+    if not is_third and asked.is_of_other_topics(cues):
+        odds -= OF_OTHER_TOPICS
     return odds - NO_STATE * tells_none - BESIDE * is_beside
 
 

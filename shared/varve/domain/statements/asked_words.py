@@ -10,11 +10,17 @@ from itertools import pairwise
 from varve.domain.language.languages import gathered, installed_languages
 from varve.domain.language.stems import stems
 from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.pairs import relate
 from varve.domain.statements.particulars import (
     TellingWord,
     collect_stems,
     count_shared,
 )
+
+BESIDE_ALL = frozenset(
+    {"contact", "family", "naming", "people", "price", "schedule", "trouble"}
+)
+"""Topics of which statements of every other one may tell too."""
 
 
 class AskedWords:
@@ -35,6 +41,7 @@ class AskedWords:
         self._relatives = _collect_relatives(question)
         told = list(dict.fromkeys(found))
         self._most = max((self.count(one) for one in told), default=0)
+        self._related = [one for one in told if relate(question, one)]
         own = {stem for name in speakers for stem in stems(name)}
         asked = self._collect_asked(told) - own
         is_told = any(asked & _collect_words(one) for one in told)
@@ -70,6 +77,20 @@ class AskedWords:
     def has_fewer(self, told: Cues) -> bool:
         """Return whether a text has fewer words of the question than another one found."""
         return self.count(told) < self._most
+
+    def is_of_other_topics(self, told: Cues) -> bool:
+        """Return whether a text tells of other topics than what relates to the question.
+
+        Who asks "what do I have for breakfast?" is not told of a bicycle, if something
+        found tells of breakfast. Topics that go with all others show nothing.
+        """
+        if not self._related or told.has("correcting"):
+            return False
+        has_topics = self._question.topics - BESIDE_ALL
+        if not (has_topics and told.topics - BESIDE_ALL):
+            return False
+        every = (self._question, *self._related)
+        return not any(relate(one, told) for one in every)
 
     @property
     def names_another(self) -> bool:

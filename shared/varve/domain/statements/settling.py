@@ -88,7 +88,7 @@ def settle_answer(
     """Return the rows of an answer with their standings, best first.
 
     Where nothing shares a word or a meaning with the question, only what likely answers
-    it is left, if the question `guesses`.
+    it or tells of its topic is left, if the question `guesses`.
 
     A statement is superseded by another one of the same agent only: two agents may speak
     with different people of the same name.
@@ -98,12 +98,19 @@ def settle_answer(
         own = [one.columns for one in agent.lanes]
         items = [item for item in ranked if _is_among(item, own)]
         settled += _settle_agent(items, agent, asked)
+    topics = read_cues(asked.sought.question.text).topics
     known = [
         item
         for item in settled
-        if item.is_near or (item.answers and asked.guesses)
+        if item.is_near
+        or (asked.guesses and (item.answers or _tells_of(topics, item)))
     ]
     return sorted(known, key=lambda item: -item.score)
+
+
+def _tells_of(topics: frozenset[str], item: Ranked) -> bool:
+    """Return whether a row tells of one of these everyday topics."""
+    return not topics.isdisjoint(read_cues(item.content).topics)
 
 
 def _is_among(item: Ranked, columns: Sequence[Columns]) -> bool:
