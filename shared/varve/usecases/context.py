@@ -31,6 +31,7 @@ from varve.domain.relevance import (
 )
 from varve.domain.search.diversity import mmr
 from varve.domain.search.query import SearchRequest
+from varve.domain.statements.bearing import bears_on
 from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
@@ -43,6 +44,7 @@ from varve.usecases.experience.beside_context import (
 from varve.usecases.experience.rows import read_history
 from varve.usecases.fold_entries import (
     Folded,
+    SummarySentences,
     fold_entries,
     is_summary,
     list_sentences,
@@ -265,7 +267,7 @@ def _rank(
         *candidates.triples,
         *candidates.passages,
     ]
-    scored = _score(prompt, entries, embedder)
+    scored = _score(prompt, entries, embedder, candidates.bearing)
     scores = scored.scores
     for id_ in candidates.bearing:
         scores[id_] = max(scores[id_], FLOOR)
@@ -288,24 +290,27 @@ def _rank(
         in_head,
         candidates.origins,
         scored.vectors,
-        scored.sentence_vectors,
+        scored.sentences,
     )
     return folded, scored.vectors
 
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """The entries' relevances and vectors by id, and vectors of summaries' sentences."""
+    """The entries' relevances and vectors by id, and the sentences of the summaries."""
 
     scores: dict[str, float]
     vectors: dict[str, Vector]
-    sentence_vectors: dict[str, Vector]
+    sentences: SummarySentences
 
 
 def _score(
-    prompt: str, entries: Sequence[Entry], embedder: Embedder
+    prompt: str,
+    entries: Sequence[Entry],
+    embedder: Embedder,
+    bearing: frozenset[str],
 ) -> _Scored:
-    """Score the entries, with one call to the embedder."""
+    """Score the entries, with one call to the embedder; `bearing` are ids of `Candidates`."""
     ids = [entry.id for entry in entries]
     texts = [entry.text for entry in entries]
     sentences = _list_summary_sentences(entries)
@@ -317,10 +322,20 @@ def _score(
     vectors = embedded[len(BACKGROUND) : after_texts]
     of_sentences = embedded[after_texts:]
     scores = relevances(prompt, asked, texts, vectors, background)
+    of_each = relevances(prompt, asked, sentences, of_sentences, background)
+    relevant = [
+        one
+        for one, score in zip(sentences, of_each, strict=True)
+        if score >= ENTRY_FLOOR or bears_on(prompt, one)
+    ]
     return _Scored(
         scores=dict(zip(ids, scores, strict=True)),
         vectors=dict(zip(ids, vectors, strict=True)),
-        sentence_vectors=dict(zip(sentences, of_sentences, strict=True)),
+        sentences=SummarySentences(
+            vectors=dict(zip(sentences, of_sentences, strict=True)),
+            relevant=frozenset(relevant),
+            asked=bearing,
+        ),
     )
 
 

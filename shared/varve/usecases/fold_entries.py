@@ -1,6 +1,12 @@
 """Fold a context's entries, so that each statement takes one line of the block."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 
 from varve.domain.block import Entry, EntryType
@@ -17,6 +23,24 @@ from varve.domain.statements.summary_sentences import (
 )
 from varve.usecases.block_entries import DOUBTFUL_MARK
 from varve.usecases.origins import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySentences:
+    """The sentences of all summaries among a block's candidates.
+
+    `vectors` are by the sentences' words. `relevant` are the sentences that have something
+    to do with the prompt. `asked` are the ids of the summaries of a time that the prompt
+    asks for: all of their sentences belong in the block.
+    """
+
+    vectors: Mapping[str, Vector]
+    relevant: Collection[str]
+    asked: Collection[str]
+
+    def is_relevant(self, summary: str, sentence: str) -> bool:
+        """Return whether a sentence of a summary with this id has to do with the prompt."""
+        return summary in self.asked or sentence in self.relevant
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +65,14 @@ def fold_entries(
     head: Sequence[Entry],
     origins: Mapping[str, Origin],
     vectors: Mapping[str, Vector],
-    sentence_vectors: Mapping[str, Vector],
+    sentences: SummarySentences,
 ) -> Folded:
     """Give each statement one entry, in the order of its first one.
 
     `head` are the profile's entries in the block. A summary keeps only the sentences that
-    nothing else says, and gives its place to the record that says one of them.
+    nothing else says, and gives its place to the record that says one of them. If nothing
+    that is left has to do with the prompt, nor stands in a conversation that has, the
+    summary has no entry.
     """
     folding = Folding(_build_line(entry, origins, vectors) for entry in head)
     wordings = _Wordings(origins)
@@ -61,7 +87,7 @@ def fold_entries(
         wordings.note(entry)
         folded = folding.also_in.get(entry.id, ())
         wordings.note_records(entry, map(by_id.get, folded))
-    reducing = _Reducing(folding, wordings, origins, sentence_vectors)
+    reducing = _Reducing(folding, wordings, origins, sentences)
     kept = list(_place(ranked, order, reducing))
     return Folded(kept, _name_folded([*head, *kept], folding, origins))
 
@@ -174,32 +200,42 @@ class _Reducing:
     folding: Folding
     wordings: _Wordings
     origins: Mapping[str, Origin]
-    sentence_vectors: Mapping[str, Vector]
+    sentences: SummarySentences
 
     def reduce(self, summary: Entry) -> tuple[list[str], Entry | None]:
         """Return the ids of lines that say a part of a summary, and the rest of it.
 
         Superseded sentences are left out; one of a summary that is doubtful as a whole
-        is all that is kept of it. None: nothing is left.
+        is all that is kept of it. None: nothing is left that belongs in the block.
         """
         every = _read_sentences(summary)
         outdated = self._find_outdated(summary)
         is_doubtful = summary.text.endswith(DOUBTFUL_MARK)
         said: list[str] = []
         left: list[str] = []
+        belongs = False
         for number, sentence in enumerate(every):
             if (sentence.wording in outdated) is not is_doubtful:
                 continue
             known = self._find_line(summary, number, sentence)
             if known is None:
                 left.append(sentence.text)
+                belongs |= self._belongs(summary, sentence)
             else:
                 said.append(known)
         if len(left) == len(every):
             return [], summary
+        if not belongs:
+            return said, None
         mark = DOUBTFUL_MARK if is_doubtful else ""
-        rest = replace(summary, text=" ".join(left) + mark) if left else None
-        return said, rest
+        return said, replace(summary, text=" ".join(left) + mark)
+
+    def _belongs(self, summary: Entry, sentence: SummarySentence) -> bool:
+        """Return whether a sentence, or its conversation, has to do with the prompt."""
+        origin = self.origins.get(summary.id)
+        if origin is None or sentence.wording not in origin.apart:
+            return True
+        return self.sentences.is_relevant(summary.id, sentence.text)
 
     def _find_outdated(self, summary: Entry) -> frozenset[str]:
         origin = self.origins.get(summary.id)
@@ -215,7 +251,7 @@ class _Reducing:
         known = self.wordings.find_record(sentence, records)
         known = known or self.wordings.find(sentence.wording, user)
         if known is None:
-            vector = self.sentence_vectors[sentence.text]
+            vector = self.sentences.vectors[sentence.text]
             saying = Saying(sentence.text, vector, user=user)
             known = self.folding.says(saying)
             if known is None:

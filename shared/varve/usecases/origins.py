@@ -25,8 +25,9 @@ class Origin:
     `messages`, `whole`, `value` and `user` are those of a `Saying`; `triples` the ids of
     the triples that the words state and little more. `also_in` are the records that
     search folded into the entry. `outdated` are the folded sentences of a summary that
-    are superseded, and `repeats` has the records that say one. `wordings` are other folded
-    sentences that say an attribute.
+    are superseded, `repeats` has the records that say one, and `apart` are those of
+    conversations without anything on the question. `wordings` are other folded sentences
+    that say an attribute.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Origin:
     also_in: tuple[str, ...] = ()
     outdated: frozenset[str] = frozenset()
     repeats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
     wordings: frozenset[str] = frozenset()
 
 
@@ -140,6 +142,7 @@ def _result_origin(
             also_in=also_in,
             outdated=frozenset(result.outdated),
             repeats=result.repeats,
+            apart=result.apart,
         )
     messages = result.messages
     stated: set[str] = set()

@@ -74,11 +74,11 @@ class Result(_ContractModel):
     `superseded_by` is then the id of the record that says what holds. `is_named`, which
     is not part of the contract: that record names it, so that it is not only likely.
     `confirmed_at` is when it was last said or confirmed; of a summary, noon in UTC of the
-    last day of its sources. `answers`, `outdated` and `repeats`, no part of the contract
-    either, are whether it likely answers the question,
-    the folded sentences of a summary that are superseded, and the ids of the records that
-    say a sentence. `agent_id` is the agent whose memory it
-    is; it is left out unless other agents were searched.
+    last day of its sources. `answers`, `outdated`, `repeats` and `apart`, no part of the
+    contract either, are whether it likely answers the question, the folded sentences of a
+    summary that are superseded, the ids of the records that say a sentence, and the
+    sentences of conversations without anything on the question. `agent_id` is the agent
+    whose memory it is; it is left out unless other agents were searched.
     """
 
     id: str
@@ -106,6 +106,7 @@ class Result(_ContractModel):
     answers: bool = Field(default=False, exclude=True)
     outdated: tuple[str, ...] = Field(default=(), exclude=True)
     repeats: Mapping[str, tuple[str, ...]] = Field(default={}, exclude=True)
+    apart: frozenset[str] = Field(default=frozenset(), exclude=True)
 
     @model_serializer(mode="wrap")
     def _without_missing_agent(

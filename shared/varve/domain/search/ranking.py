@@ -74,9 +74,10 @@ class Ranked:
     same and were folded into this one, and `said_in` those of their messages.
     `number` is the row's place in the `columns` of its lane. `standing` says whether its
     statement holds. `outdated` are the folded sentences of a summary that do not, and
-    `repeats` has for a folded sentence the ids of the records that say it. `agent` is the
-    other agent whose row it is; None: the agent's own. `is_near`: some row found shares a
-    word or a meaning with the question. `answers`: the statement likely answers it.
+    `repeats` has for a folded sentence the ids of the records that say it; `apart` are
+    those of conversations without anything on the question. `agent` is the other agent
+    whose row it is; None: the agent's own. `is_near`: some row found shares a word or a
+    meaning with the question. `answers`: the statement likely answers it.
     """
 
     row: RecordRow
@@ -98,6 +99,7 @@ class Ranked:
     repeats: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict, repr=False
     )
+    apart: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def id(self) -> str:

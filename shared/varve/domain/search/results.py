@@ -121,6 +121,7 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
         "answers": item.answers,
         "outdated": item.outdated,
         "repeats": item.repeats,
+        "apart": item.apart,
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),

@@ -12,13 +12,14 @@ from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.signals import EmbeddedQuestion
-from varve.domain.statements.cues import Cues
+from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.expired import (
     LoneSentence,
     find_noon,
     judge_sentences,
 )
 from varve.domain.statements.paired import StoreStatements
+from varve.domain.statements.pairs import relate
 from varve.domain.statements.repeats import StoreWords, list_sources
 from varve.domain.statements.standing import (
     Standing,
@@ -96,6 +97,8 @@ class Repetitions:
         self._by_line = by_line
         self._levels = levels
         self._store = store
+        self._question = question
+        self._concerned: set[str] = set()
         self._summaries = [self._read(item, question) for item in summaries]
 
     def _read(self, item: Ranked, question: Cues) -> _Repeating:
@@ -178,6 +181,7 @@ class Repetitions:
         `settled` are the rows of the store with their standings, stand-ins among them.
         """
         by_row = {item.number: item.standing for item in settled}
+        self._concerned = self._find_concerned(settled)
         lone = self._list_lone()
         turns = self._list_turns(settled)
         judged = judge_sentences(
@@ -191,6 +195,30 @@ class Repetitions:
                     standing = by_row.get(one.row) or rest.get(one.row)
                 if standing is not None:
                     summary.standings[one.id] = standing
+
+    def _find_concerned(self, settled: Sequence[Ranked]) -> set[str]:
+        """Return the conversations of the rows that have to do with the question."""
+        found: set[str] = set()
+        for item in settled:
+            conversation = item.row.conversation
+            if conversation and relate(
+                self._question, read_cues(item.content)
+            ):
+                found.add(conversation)
+        return found
+
+    def _find_apart(self, summary: _Repeating) -> frozenset[str]:
+        """Return the folded sentences said in conversations that are not concerned."""
+        if self._store is None:
+            return frozenset()
+        found: set[str] = set()
+        for one in summary.sentences:
+            if one.row is None:
+                continue
+            conversation = self._store.conversations.name(one.row)
+            if conversation and conversation not in self._concerned:
+                found.add(one.sentence.wording)
+        return frozenset(found)
 
     def _list_lone(self) -> list[LoneSentence]:
         """Return the sentences that no fact or turn says."""
@@ -241,7 +269,9 @@ class Repetitions:
             self._find_key(summary, one) for one in holding or summary.bearing
         )
         item = replace(
-            _give_standing(summary), repeats=self._list_repeats(summary)
+            _give_standing(summary),
+            repeats=self._list_repeats(summary),
+            apart=self._find_apart(summary),
         )
         return MarkedSummary(item, tuple(keys))
 

@@ -1,0 +1,104 @@
+"""A context has the line of a summary only for what the question asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from varve import Memory
+
+NOW = datetime(2026, 7, 25, 9, tzinfo=UTC)
+USER = "u-1"
+CLUB = (
+    ("2026-06-01", "I play padel on Tuesdays with Ana."),
+    ("2026-06-02", "I bought a new racket, a Babolat."),
+    ("2026-06-09", "My locker at the gym is number 114."),
+    ("2026-06-15", "I work at Globex as a nurse."),
+)
+CASA = (
+    ("2026-06-01", "Juego al pádel los martes con Ana."),
+    ("2026-06-02", "He comprado una raqueta nueva, una Babolat."),
+    ("2026-06-09", "Mi taquilla del gimnasio es la 114."),
+    ("2026-06-15", "Trabajo en Endesa como enfermera."),
+)
+
+
+def tell(path: Path, texts: Iterable[tuple[str, str]]) -> Memory:
+    """Return a memory of statements by day, with their summaries.
+
+    Those of one day are one conversation.
+    """
+    memory = Memory.open(path, now=NOW)
+    days: dict[str, list[dict[str, str]]] = {}
+    for day, text in texts:
+        message = {
+            "role": "user",
+            "content": text,
+            "timestamp": f"{day}T09:00:00Z",
+        }
+        days.setdefault(day, []).append(message)
+    for day, messages in days.items():
+        memory.ingest(
+            {
+                "conversationId": f"c-{day}",
+                "userId": USER,
+                "messages": messages,
+            }
+        )
+    memory.summarize()
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "value"),
+    [
+        (CLUB, "Which locker is mine?", "114"),
+        (CLUB, "What racket do I have?", "Babolat"),
+        (CASA, "¿Cuál es mi taquilla?", "114"),
+        (CASA, "¿Qué raqueta tengo?", "Babolat"),
+    ],
+)
+def test_an_answered_question_has_no_line_of_the_summarys_rest(
+    tmp_path: Path,
+    texts: tuple[tuple[str, str], ...],
+    question: str,
+    value: str,
+) -> None:
+    memory = tell(tmp_path, texts)
+    lines = memory.context(question, user_id=USER).text.splitlines()
+    assert len([line for line in lines if value in line]) == 1
+    assert not [line for line in lines if " summary-" in line]
+
+
+@pytest.mark.parametrize(
+    ("texts", "question"),
+    [
+        (CLUB, "What happened in June 2026?"),
+        (CASA, "¿Qué pasó en junio de 2026?"),
+    ],
+)
+def test_a_question_for_a_time_has_all_that_its_summary_tells(
+    tmp_path: Path, texts: tuple[tuple[str, str], ...], question: str
+) -> None:
+    memory = tell(tmp_path, texts)
+    block = memory.context(question, user_id=USER).text
+    for value in ("Ana", "Babolat", "114"):
+        assert value in block
+
+
+def test_the_rest_of_a_conversation_on_the_question_stays(
+    tmp_path: Path,
+) -> None:
+    texts = (
+        *CLUB,
+        ("2026-06-20", "The boiler in my flat in Leeds broke down."),
+        ("2026-06-20", "It was the pump, he replaced it on Thursday."),
+    )
+    memory = tell(tmp_path, texts)
+    question = "What was wrong with the boiler in Leeds?"
+    block = memory.context(question, user_id=USER).text
+    assert "pump" in block
+    assert "Babolat" not in block
