@@ -84,11 +84,18 @@ def leaves_out(fact: str, turn: str) -> bool:
     """Return whether a fact leaves out what else its turn says, apart from times.
 
     "Ana is my neighbour, she plays the violin" says more than "Dana's neighbour is Ana".
+    So does "my sister Ana is a vegan" than "Dana's sister is called Ana", which names her only.
     """
     said = _SPEAKER.sub("", turn, count=1)
     words = read_particulars(leave_out_times(said))
     missing = _list_missing(words, read_particulars(fact))
+    if _gives_name(fact) and not _gives_name(said):
+        return bool(missing)
     return len(missing) >= MIN_LEFT_OUT
+
+
+def _gives_name(text: str) -> bool:
+    return "naming" in read_cues(text).topics
 
 
 def has_date(fact: str) -> bool:
