@@ -44,6 +44,14 @@ APART = 3.0
 """A later text supersedes by so much less if only the earlier one has to do with the question
 and both share nothing. Two percent of such pairs of the cases do, of the others a quarter.
 """
+ASIDE = 2.0
+"""A later text supersedes by so much less if only the later one has to do with the question
+and both share nothing: "we switched flour" leaves an allergy as it is.
+"""
+CROWD_APART = 2.0
+"""A later text that shares nothing with the earlier one supersedes by so much less for each
+unit of the crowd: among many statements, most are of other matters.
+"""
 
 ROW_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -161,8 +169,12 @@ def score_pair(
         return -math.inf
     signals = measure_pair(asking, earlier, later)
     signals["odds"] = max(LEAST_ODDS, odds)
-    is_apart = _is_apart(asking.cues, earlier.cues, cues)
-    return weigh(signals, PAIR_WEIGHTS) - APART * is_apart
+    score = weigh(signals, PAIR_WEIGHTS)
+    score -= APART * _is_apart(asking.cues, earlier.cues, cues)
+    score -= ASIDE * _is_aside(asking.cues, earlier.cues, cues)
+    if relate(earlier.cues, cues):
+        return score
+    return score - CROWD_APART * asking.crowd
 
 
 def answers(asking: Asking, found: Found, chances: Sequence[float]) -> bool:
@@ -324,6 +336,13 @@ def _is_apart(question: Cues, before: Cues, after: Cues) -> bool:
     if relate(before, after) or relate(question, after):
         return False
     return relate(question, before)
+
+
+def _is_aside(question: Cues, before: Cues, after: Cues) -> bool:
+    """Return whether the later text alone has to do with a question, and not the earlier one."""
+    if relate(before, after) or relate(question, before):
+        return False
+    return relate(question, after)
 
 
 def may_tell_value(later: Cues) -> bool:

@@ -8,10 +8,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 
 import numpy as np
 
+from varve.domain.language import stopwords
+from varve.domain.language.stems import stems
 from varve.domain.record import Vector
 from varve.domain.statements.cues import (
     CHANGES,
@@ -213,12 +216,23 @@ def measure_likeness(earlier: Cues, later: Cues) -> dict[str, float]:
     }
 
 
+@cache
+def _of_any_matter() -> frozenset[str]:
+    """Return the stems of the words that are told of any matter."""
+    words = stopwords.NO_TOPICS | stopwords.CHANGES
+    return frozenset(stem for word in words for stem in stems(word))
+
+
 def relate(one: Cues, other: Cues) -> bool:
-    """Return whether two texts share a topic or a telling word."""
-    return (
-        bool(one.topics & other.topics)
-        or count_shared(other.particulars, one.particulars) > 0
-    )
+    """Return whether two texts share a topic, or a word that tells what they are about.
+
+    Two matters may be told with "week", "put" or "moved".
+    """
+    if one.topics & other.topics:
+        return True
+    words = collect_stems(one.particulars.telling)
+    shared = words & collect_stems(other.particulars.telling)
+    return not shared <= _of_any_matter()
 
 
 def leaves(part: Cues, earlier: str, later: Cues) -> bool:

@@ -1,0 +1,107 @@
+"""A statement of another matter stays current beside the answer to a question (invariant 11)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.support.statements import list_conversations
+from varve import Memory
+
+NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
+USER = "u-1"
+BAKER = (
+    "I'm Theo, I run a small bakery in Ghent.",
+    "My knees can't take running, so the physio put me on rowing twice a week.",
+    "We pay 1,450 for the shop's rent.",
+    "My wife Inès is pregnant, due in August.",
+    "I drive a white Berlingo for deliveries.",
+    "The landlord put it up to 1,600 from now on.",
+    "Swapped the van for an electric Kangoo.",
+    "I can't have shellfish, it makes my throat swell.",
+    "Our supplier for flour is Molens Dewulf.",
+    "We switched flour to Paulus Bio last week, Dewulf kept being late.",
+    "Inès had the baby, a girl, we called her Lou.",
+    "My sister Hanne is a vegetarian.",
+)
+NURSE = (
+    "Soy Inés, trabajo de enfermera en el hospital de Getafe.",
+    "Vivo de alquiler en Lavapiés con mi prima.",
+    "Soy celíaca.",
+    "Voy al gimnasio los martes y jueves.",
+    "Tengo un Seat Ibiza del 2012.",
+    "Mi hermano Raúl vive en Berlín.",
+    "He vendido el Ibiza, ahora voy en bici.",
+    "La revisión del dentista es el 4 de mayo.",
+    "Me han cambiado lo del dentista al 11 de mayo.",
+    "He dejado el gimnasio, ahora hago natación.",
+    "Por fin me he comprado un piso en Carabanchel.",
+    "Mi gato se llama Tango.",
+    "Estoy aprendiendo alemán para visitar a Raúl.",
+)
+
+
+def tell(path: Path, texts: tuple[str, ...]) -> Memory:
+    """Return a memory of statements, each a conversation of its own, days apart."""
+    memory = Memory.open(path, now=NOW)
+    for one in list_conversations(texts):
+        memory.ingest(one)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "value"),
+    [
+        (BAKER, "What rent do I pay?", "1,600"),
+        (BAKER, "Who supplies our flour?", "Paulus"),
+        (BAKER, "What flour do we use?", "Paulus"),
+        (BAKER, "What's my daughter's name?", "Lou"),
+        (NURSE, "¿Dónde vivo?", "Carabanchel"),
+        (NURSE, "¿Qué coche tengo?", "he vendido"),
+        (NURSE, "¿Dónde vive mi hermano?", "Berlín"),
+        (NURSE, "¿Qué idioma aprendo?", "alemán"),
+        (NURSE, "¿Cómo se llama mi gato?", "Tango"),
+    ],
+)
+def test_the_last_statement_of_the_matter_is_first(
+    tmp_path: Path, texts: tuple[str, ...], question: str, value: str
+) -> None:
+    found = tell(tmp_path, texts).search(question, user_id=USER).results
+
+    assert value.lower() in found[0].content.lower()
+    assert found[0].current
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "superseded"),
+    [
+        (BAKER, "Who supplies our flour?", ["Molens Dewulf"]),
+        (BAKER, "What flour do we use?", ["Molens Dewulf"]),
+        (BAKER, "Who is my sister?", []),
+        (NURSE, "¿Dónde vive mi hermano?", []),
+        (NURSE, "¿Cómo se llama mi gato?", []),
+    ],
+)
+def test_a_change_leaves_what_is_beside_the_question_current(
+    tmp_path: Path,
+    texts: tuple[str, ...],
+    question: str,
+    superseded: list[str],
+) -> None:
+    kept = ("shellfish", "Hanne", "Raúl", "celíaca", "Tango", "Getafe")
+    found = tell(tmp_path, texts).search(question, user_id=USER).results
+    marked = [one.content for one in found if not one.current]
+
+    assert all(any(value in one for one in marked) for value in superseded)
+    assert not [one for one in marked if any(value in one for value in kept)]
+
+
+def test_a_name_does_not_stand_for_what_else_was_said(tmp_path: Path) -> None:
+    memory = tell(tmp_path, BAKER)
+
+    block = str(memory.context("What should we cook for Hanne?", user_id=USER))
+
+    assert "vegetarian" in block
+    assert block.count("Hanne") == 1
