@@ -29,6 +29,9 @@ BUDGET_TOKENS: Mapping[Grain, int] = MappingProxyType(
 )
 """The maximum length of a summary with its key facts, in estimated tokens."""
 
+NO_WORDS = "(no words)"
+"""Content of a summary without words: models embed no blank text, and no answer has it."""
+
 KEY_FACTS_HEADING = "\nKey facts:\n"
 """What stands between a summary's text and its key facts."""
 

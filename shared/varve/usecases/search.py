@@ -31,6 +31,7 @@ from varve.domain.search.supersession import (
     put_current_first,
 )
 from varve.domain.statements.cues import asks_own, asks_past
+from varve.domain.summary import NO_WORDS
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.usecases.asked_to_forget import drop_forgotten, has_requests
@@ -200,11 +201,12 @@ def _find_widened(
 def _hide_forgotten(
     found: Sequence[Ranked | Browsed], running: Running
 ) -> Sequence[Ranked | Browsed]:
-    """Return the records without those that a user asked to forget.
+    """Return the records that have words, without those that a user asked to forget.
 
     A question reads the triples only if any turn may ask to forget. A browse does not
     load the store, and reads the triples.
     """
+    found = [one for one in found if _read_words(one) != NO_WORDS]
     if not found:
         return found
     if not running.request.text:

@@ -7,6 +7,7 @@ from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record
 from varve.domain.summary import (
     KEY_FACTS_HEADING,
+    NO_WORDS,
     RECURRING_HEADING,
     KeyFact,
     Source,
@@ -22,6 +23,7 @@ def source_of(record: Record) -> Source:
     if record.memory_type is MemoryType.SUMMARY:
         text, _, _ = text.partition(KEY_FACTS_HEADING)
         text, _, _ = text.partition(RECURRING_HEADING)
+        text = "" if text == NO_WORDS else text
         label = record.period
         messages = frozenset()
     return Source(

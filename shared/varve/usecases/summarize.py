@@ -16,6 +16,7 @@ from varve.domain.record import EmbeddedRecord, Record
 from varve.domain.search.supersession import find_ended
 from varve.domain.summary import (
     BUDGET_TOKENS,
+    NO_WORDS,
     PeriodPart,
     SummaryTask,
 )
@@ -43,7 +44,6 @@ from varve.usecases.period_sources import (
 )
 from varve.usecases.session import Session
 from varve.usecases.summary_records import (
-    NO_WORDS,
     expiries,
     fact_lines,
     leave_out_told,

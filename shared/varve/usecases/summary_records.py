@@ -21,6 +21,7 @@ from varve.domain.statements.summary_sentences import (
 from varve.domain.summary import (
     BUDGET_TOKENS,
     KEY_FACTS_HEADING,
+    NO_WORDS,
     KeyFact,
     Summary,
     key_facts_as_json,
@@ -34,8 +35,6 @@ from varve.usecases.timeline import timeline_expiry_notes
 
 SUMMARY_IMPORTANCE = 0.6
 KEY_FACTS_SHARE = 0.5
-NO_WORDS = "(no words)"
-"""Content of a summary without words: models embed no blank text."""
 
 
 def leave_out_told(
@@ -78,7 +77,7 @@ def summary_record(
     # Not before the summary it replaces, even if the clock went back.
     earlier = [prior.created_at for prior in gathered.priors]
     created_at = max([now, *earlier])
-    user_id = users.pop() if len(users) == 1 else None
+    user_id = users.pop() if len(users) == 1 else gathered.user_id
     return Record(
         id=gathered.id,
         memory_type=MemoryType.SUMMARY,
