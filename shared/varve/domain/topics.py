@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from varve.domain.language.stems import stems
+from varve.domain.language.stems import stem_all
 from varve.domain.language.stopwords import NO_TOPICS
 from varve.domain.language.tokens import fold
 from varve.domain.source_lines import SourceLine
@@ -69,10 +69,7 @@ def list_name_words(names: Iterable[str]) -> set[str]:
 
 def stem_topic(topic: str) -> frozenset[str]:
     """Return the stems of a topic's words; two forms of a word share one."""
-    found: set[str] = set()
-    for word in topic.split():
-        found.update(stems(fold(word)))
-    return frozenset(found)
+    return stem_all(map(fold, topic.split()))
 
 
 def _is_term(word: str) -> bool:

@@ -1,5 +1,6 @@
 """Words without their endings, by the Snowball stemmers of the languages."""
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -30,3 +31,8 @@ def stems(word: str) -> tuple[str, ...]:
         stemmer(language).stemWord(word) for language in STOP_WORDS_BY_STEMMER
     ]
     return tuple(dict.fromkeys(every))
+
+
+def stem_all(words: Iterable[str]) -> frozenset[str]:
+    """Return the stems of all these words in all languages."""
+    return frozenset(stem for word in words for stem in stems(word))

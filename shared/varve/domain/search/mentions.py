@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Set
 
 from varve.domain.language.named_words import split_words
-from varve.domain.language.stems import stems
+from varve.domain.language.stems import stem_all, stems
 
 
 def has_mentions(text: str, mentions: Iterable[Iterable[str]]) -> bool:
     """Return whether a text has all words of one phrase of each group, in some form."""
-    held: set[str] = set()
-    for word in split_words(text):
-        held.update(stems(word))
+    held = stem_all(split_words(text))
     return all(_has_any(phrases, held) for phrases in mentions)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from varve.domain.language.stems import stems
+from varve.domain.language.stems import stem_all
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType
@@ -143,11 +143,8 @@ def _build_statement(triple: Triple, until: datetime) -> EndedStatement:
 
 def _find_telling_stems(text: str) -> frozenset[str]:
     """Return the stems of the text's words without stop words."""
-    found: set[str] = set()
-    for form in question_forms(text):
-        if form not in STOP_WORDS:
-            found.update(stems(form))
-    return frozenset(found)
+    forms = question_forms(text)
+    return stem_all(form for form in forms if form not in STOP_WORDS)
 
 
 def _states_any(item: Ranked, statements: Iterable[EndedStatement]) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 
 from varve.domain.language.languages import gathered, installed_languages
-from varve.domain.language.stems import stems
+from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.pairs import relate
 from varve.domain.statements.particulars import (
@@ -42,8 +42,7 @@ class AskedWords:
         told = list(dict.fromkeys(found))
         self._most = max((self.count(one) for one in told), default=0)
         self._related = [one for one in told if relate(question, one)]
-        own = {stem for name in speakers for stem in stems(name)}
-        asked = self._collect_asked(told) - own
+        asked = self._collect_asked(told) - stem_all(speakers)
         is_told = any(asked & _collect_words(one) for one in told)
         self._names = asked if is_told else set[str]()
         self._kin = asked | self._find_kin(told)
@@ -130,7 +129,7 @@ def _collect_relatives(question: Cues) -> set[str]:
     for person in question.persons:
         if _is_own_relative(person):
             word = person.split()[-1].removesuffix("'s")
-            found |= _stems_of_relation().get(word, frozenset(stems(word)))
+            found |= _stems_of_relation().get(word, stem_all([word]))
     return found
 
 
@@ -145,13 +144,9 @@ def _stems_of_relation() -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for relation in every:
         others = frozenset[str]().union(*every) - relation
-        own = _collect_stems(relation) - _collect_stems(others)
+        own = stem_all(relation) - stem_all(others)
         found.update(dict.fromkeys(relation, own))
     return found
-
-
-def _collect_stems(relation: Iterable[str]) -> frozenset[str]:
-    return frozenset(stem for word in relation for stem in stems(word))
 
 
 def _is_own_relative(person: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from varve.domain.language.stems import stems
+from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.stopwords import COURTESIES, STOP_WORDS
 from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import fold, words
@@ -157,9 +157,7 @@ def says_little_more(text: str, statement: str) -> bool:
     Words of time do not count. "I moved to Utrecht last week" says little more than
     "Ana lives in: Utrecht".
     """
-    known: set[str] = set()
-    for word in words(statement):
-        known.update(stems(word))
+    known = stem_all(words(statement))
     added = 0
     for word in words(text):
         if word in STOP_WORDS or word in COURTESIES or tells_time(word):

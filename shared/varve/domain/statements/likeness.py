@@ -1,6 +1,6 @@
 """How much a statement is what a few words name."""
 
-from varve.domain.language.stems import stems
+from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.stopwords import COURTESIES, STOP_WORDS
 from varve.domain.language.tokens import words
 
@@ -21,8 +21,6 @@ def word_likeness(query: str, text: str) -> float:
     asked = telling_words(query)
     if not asked:
         return 0.0
-    held: set[str] = set()
-    for word in words(text):
-        held.update(stems(word))
+    held = stem_all(words(text))
     found = sum(not held.isdisjoint(stems(word)) for word in asked)
     return found / len(asked)

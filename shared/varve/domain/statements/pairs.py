@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from varve.domain.language import stopwords
-from varve.domain.language.stems import stems
+from varve.domain.language.stems import stem_all
 from varve.domain.record import Vector
 from varve.domain.statements.cues import (
     CHANGES,
@@ -219,8 +219,7 @@ def measure_likeness(earlier: Cues, later: Cues) -> dict[str, float]:
 @cache
 def _of_any_matter() -> frozenset[str]:
     """Return the stems of the words that are told of any matter."""
-    words = stopwords.NO_TOPICS | stopwords.CHANGES
-    return frozenset(stem for word in words for stem in stems(word))
+    return stem_all(stopwords.NO_TOPICS | stopwords.CHANGES)
 
 
 def relate(one: Cues, other: Cues) -> bool:
