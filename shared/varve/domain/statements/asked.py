@@ -169,12 +169,9 @@ def score_pair(
         return -math.inf
     signals = measure_pair(asking, earlier, later)
     signals["odds"] = max(LEAST_ODDS, odds)
-    score = weigh(signals, PAIR_WEIGHTS)
-    score -= APART * _is_apart(asking.cues, earlier.cues, cues)
-    score -= ASIDE * _is_aside(asking.cues, earlier.cues, cues)
-    if relate(earlier.cues, cues):
-        return score
-    return score - CROWD_APART * asking.crowd
+    return weigh(signals, PAIR_WEIGHTS) - _measure_distance(
+        asking, earlier.cues, cues
+    )
 
 
 def answers(asking: Asking, found: Found, chances: Sequence[float]) -> bool:
@@ -331,18 +328,18 @@ def _tells_another_matter(asking: Asking, before: Cues, after: Cues) -> bool:
     return asked.names_another and not asked.share_matter(before, after)
 
 
-def _is_apart(question: Cues, before: Cues, after: Cues) -> bool:
-    """Return whether the earlier text alone has to do with a question, and not the later one."""
-    if relate(before, after) or relate(question, after):
-        return False
-    return relate(question, before)
-
-
-def _is_aside(question: Cues, before: Cues, after: Cues) -> bool:
-    """Return whether the later text alone has to do with a question, and not the earlier one."""
-    if relate(before, after) or relate(question, before):
-        return False
-    return relate(question, after)
+def _measure_distance(asking: Asking, before: Cues, after: Cues) -> float:
+    """Return by how much less a later text supersedes an earlier one of another matter."""
+    if relate(before, after):
+        return 0.0
+    distance = CROWD_APART * asking.crowd
+    is_asked_before = relate(asking.cues, before)
+    is_asked_after = relate(asking.cues, after)
+    if is_asked_before and not is_asked_after:
+        distance += APART
+    if is_asked_after and not is_asked_before:
+        distance += ASIDE
+    return distance
 
 
 def may_tell_value(later: Cues) -> bool:
