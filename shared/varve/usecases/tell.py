@@ -96,9 +96,13 @@ def correct_messages(
     told = {turn_id(one.conversation_id, one.id): one for one in messages}
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, list(told))
+    users = {turn.user_id for turn in turns}
+    heard = {user: _list_heard(session, user) for user in users}
     made: list[Replacement] = []
     for turn in turns:
-        language = _find_language(session, turn)
+        language = find_language(
+            [turn.words, *heard[turn.user_id]], installed_languages()
+        )
         text = tell(told[turn.id], turn, language)
         record = _find_stating(session, turn, told[turn.id], text)
         correction = _build_correction(session, record, text)
@@ -115,26 +119,19 @@ def correct_messages(
     return made
 
 
-def _find_language(session: Session, turn: Record) -> Language:
-    """Return the language of a turn's user, or of the turn alone if it has no user.
-
-    What corrects by hand shows no language.
-    """
-    said = [turn.words]
-    if turn.user_id is not None:
-        where = Filter(
-            user_id=turn.user_id, memory_types=(MemoryType.TURN.value,)
-        )
-        reader = session.records.at(session.scope)
-        heard = reader.browse(
-            session.scope, Grain.WORKING, where=where, limit=HEARD
-        )
-        said += [
-            one.words
-            for one in heard
-            if not (one.conversation_id or "").startswith(CORRECTION)
-        ]
-    return find_language(said, installed_languages())
+def _list_heard(session: Session, user_id: str | None) -> list[str]:
+    """Return what a user said last, without what corrects by hand; empty without a user."""
+    if user_id is None:
+        return []
+    where = Filter(user_id=user_id, memory_types=(MemoryType.TURN.value,))
+    turns = session.records.at(session.scope).browse(
+        session.scope, Grain.WORKING, where=where, limit=HEARD
+    )
+    return [
+        one.words
+        for one in turns
+        if not (one.conversation_id or "").startswith(CORRECTION)
+    ]
 
 
 def _find_stating(
