@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.support.statements import list_conversations
+from tests.support.statements import tell
 from varve import Memory
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
@@ -22,14 +21,6 @@ TWO_ANAS = (
     "Ana Ruiz is my dentist, her clinic is in Calle Luna.",
     "Pedro has a new bike.",
 )
-
-
-def tell(path: Path, texts: Iterable[str]) -> Memory:
-    """Return a memory of statements, each a conversation of its own, days apart."""
-    memory = Memory.open(path, workspace="w", agent="a", now=lambda: NOW)
-    for one in list_conversations(texts):
-        memory.ingest(one)
-    return memory
 
 
 @pytest.mark.parametrize(
@@ -47,7 +38,7 @@ def tell(path: Path, texts: Iterable[str]) -> Memory:
 def test_11_all_about_a_person_tells_what_names_that_person(
     tmp_path: Path, texts: tuple[str, ...], question: str
 ) -> None:
-    memory = tell(tmp_path, texts)
+    memory = tell(tmp_path, texts, NOW)
     answer = memory.search(question, user_id="u-1")
     told = [text for text in texts if "Ana" in text]
     assert len(answer.results) >= len(told)
@@ -62,7 +53,7 @@ def test_11_all_about_a_person_tells_what_names_that_person(
 
 
 def test_11_all_about_one_of_two_is_about_that_one(tmp_path: Path) -> None:
-    memory = tell(tmp_path, TWO_ANAS)
+    memory = tell(tmp_path, TWO_ANAS, NOW)
     answer = memory.search("What do we know about Ana Ruiz?", user_id="u-1")
     assert answer.results
     assert all("Ana Ruiz" in result.content for result in answer.results)
@@ -72,7 +63,7 @@ def test_11_all_about_one_of_two_is_about_that_one(tmp_path: Path) -> None:
 def test_11_all_about_a_person_tells_what_was_corrected_last(
     tmp_path: Path,
 ) -> None:
-    memory = tell(tmp_path, ["Ana lives in Oslo.", "Ana likes opera."])
+    memory = tell(tmp_path, ["Ana lives in Oslo.", "Ana likes opera."], NOW)
     oslo = memory.search("Where does Ana live?", user_id="u-1").results[0]
     memory.correct(oslo.id, "Ana lives in Bergen.")
     found = memory.search("What do we know about Ana?", user_id="u-1").results
@@ -92,7 +83,7 @@ def test_11_all_about_a_person_tells_what_was_corrected_last(
 def test_11_a_question_about_no_known_name_is_searched_as_before(
     tmp_path: Path, question: str
 ) -> None:
-    memory = tell(tmp_path, TWO_ANAS)
+    memory = tell(tmp_path, TWO_ANAS, NOW)
     answer = memory.search(question, user_id="u-1")
     assert answer.results or answer.hint
 
@@ -108,7 +99,7 @@ def test_11_a_question_without_content_browses_what_its_filter_passes(
         "I had lunch with Bob at Vapiano.",
         "I sold the car.",
     ]
-    memory = tell(tmp_path, told)
+    memory = tell(tmp_path, told, NOW)
     found = memory.search(question, about="Bob", user_id="u-1").results
     words = "\n".join(result.content for result in found)
     assert "Vapiano" in words
@@ -126,7 +117,7 @@ def tell_colleagues(path: Path) -> Memory:
         f"My colleague {name} comes from Oslo and plays chess."
         for name in COLLEAGUES
     ]
-    return tell(path, [*told, "I will call the bank.", "La casa es mia."])
+    return tell(path, [*told, "I will call the bank.", "La casa es mia."], NOW)
 
 
 @pytest.mark.parametrize("name", ["Mia", "Will"])
@@ -191,7 +182,7 @@ PARIENTES = (
 def test_11_a_relative_asked_about_comes_before_the_speaker(
     tmp_path: Path, texts: tuple[str, ...], question: str, city: str
 ) -> None:
-    memory = tell(tmp_path, texts)
+    memory = tell(tmp_path, texts, NOW)
     first = memory.search(question, user_id="u-1").results[0]
     assert city in first.content
     assert first.current

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.statements import list_conversations
-from varve import Memory
+from tests.support.statements import tell
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 USER = "u-1"
@@ -43,14 +42,6 @@ NURSE = (
 )
 
 
-def tell(path: Path, texts: tuple[str, ...]) -> Memory:
-    """Return a memory of statements, each a conversation of its own, days apart."""
-    memory = Memory.open(path, now=NOW)
-    for one in list_conversations(texts):
-        memory.ingest(one)
-    return memory
-
-
 @pytest.mark.parametrize(
     ("texts", "question", "value"),
     [
@@ -68,7 +59,7 @@ def tell(path: Path, texts: tuple[str, ...]) -> Memory:
 def test_the_last_statement_of_the_matter_is_first(
     tmp_path: Path, texts: tuple[str, ...], question: str, value: str
 ) -> None:
-    found = tell(tmp_path, texts).search(question, user_id=USER).results
+    found = tell(tmp_path, texts, NOW).search(question, user_id=USER).results
 
     assert value.lower() in found[0].content.lower()
     assert found[0].current
@@ -91,7 +82,7 @@ def test_a_change_leaves_what_is_beside_the_question_current(
     superseded: list[str],
 ) -> None:
     kept = ("shellfish", "Hanne", "Raúl", "celíaca", "Tango", "Getafe")
-    found = tell(tmp_path, texts).search(question, user_id=USER).results
+    found = tell(tmp_path, texts, NOW).search(question, user_id=USER).results
     marked = [one.content for one in found if not one.current]
 
     assert all(any(value in one for one in marked) for value in superseded)
@@ -99,7 +90,7 @@ def test_a_change_leaves_what_is_beside_the_question_current(
 
 
 def test_a_name_does_not_stand_for_what_else_was_said(tmp_path: Path) -> None:
-    memory = tell(tmp_path, BAKER)
+    memory = tell(tmp_path, BAKER, NOW)
 
     block = str(memory.context("What should we cook for Hanne?", user_id=USER))
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.statements import list_conversations
-from varve import Memory
+from tests.support.statements import tell
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 USER = "u-1"
@@ -36,14 +35,6 @@ LIFE = (
 )
 
 
-def tell(path: Path, texts: tuple[str, ...]) -> Memory:
-    """Return a memory of statements, each a conversation of its own, days apart."""
-    memory = Memory.open(path, now=NOW)
-    for one in list_conversations(texts):
-        memory.ingest(one)
-    return memory
-
-
 @pytest.mark.parametrize(
     ("texts", "question", "value"),
     [
@@ -63,7 +54,7 @@ def tell(path: Path, texts: tuple[str, ...]) -> Memory:
 def test_what_is_of_the_matter_comes_first(
     tmp_path: Path, texts: tuple[str, ...], question: str, value: str
 ) -> None:
-    memory = tell(tmp_path, texts)
+    memory = tell(tmp_path, texts, NOW)
     first = memory.search(question, user_id=USER).results[0]
     assert value in first.content
     assert first.current
@@ -92,6 +83,6 @@ def test_a_topic_alone_finds_what_tells_of_it(
     tmp_path: Path, told: str, question: str, value: str, others: int
 ) -> None:
     beside = ("Estoy leyendo una novela.", "I'm painting the fence green.")
-    memory = tell(tmp_path, (told, *beside[:others]))
+    memory = tell(tmp_path, (told, *beside[:others]), NOW)
     assert value in memory.search(question, user_id=USER).results[0].content
     assert value in memory.context(question, user_id=USER).text

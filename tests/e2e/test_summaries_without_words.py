@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.statements import list_conversations
+from tests.support.statements import tell
 from varve import Memory
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
@@ -19,9 +19,7 @@ GRAINS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     """Return a memory of a statement and the request to forget it, summarized."""
-    memory = Memory.open(tmp_path, now=NOW)
-    for one in list_conversations(TEXTS):
-        memory.ingest(one)
+    memory = tell(tmp_path, TEXTS, NOW)
     memory.summarize(now=LATER)
     memory.summarize(now=LATER)
     return memory

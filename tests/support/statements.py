@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
+
+from varve import Memory
 
 BEGINNING = datetime(2026, 1, 5, 10, tzinfo=UTC)
 
@@ -28,3 +31,11 @@ def list_conversations(texts: Iterable[str]) -> list[dict[str, Any]]:
         }
         for number, text in enumerate(texts)
     ]
+
+
+def tell(path: Path, texts: Iterable[str], now: datetime) -> Memory:
+    """Return a memory of Dana's statements, each ingested by a call of its own."""
+    memory = Memory.open(path, now=now)
+    for one in list_conversations(texts):
+        memory.ingest(one)
+    return memory
