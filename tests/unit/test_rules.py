@@ -656,3 +656,41 @@ def test_a_role_or_a_foreign_label_becomes_nobodys_other_name() -> None:
             any(o.predicate == "also_known_as" for o in found.operations)
             is linked
         )
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Hi! I'm Theo, I run a bakery in Ghent.", "Theo"),
+        ("Hola, soy Inés, trabajo de enfermera en La Paz.", "Inés"),
+        ("Soy Inés López y vivo en Madrid.", "Inés López"),
+        ("I'm Adrian, I work at Acme.", "Adrian"),
+        ("My name is Sean.", "Sean"),
+        ("My name is Theo.", "Theo"),
+    ],
+)
+def test_an_introduction_gives_the_name_of_a_speaker_known_by_an_id(
+    said: str, name: str
+) -> None:
+    for id_ in ("u-42", name.lower()):
+        spoken = replace(batch(said).utterances[0], speaker=id_, user_id=id_)
+        found = RuleExtractor().extract(
+            replace(batch(said), utterances=(spoken,))
+        )
+        assert f"UPDATE {id_} name {name}" in changes(found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm Catholic, I go to church on Sundays.",
+        "I'm Spanish, I like flamenco.",
+        "I'm OK, thanks.",
+        "I'm Dana, I run a bakery.",
+        "Soy Virgo.",
+        "Soy Data Scientist y vivo en Madrid.",
+        "Soy Product Manager, trabajo en Acme.",
+    ],
+)
+def test_what_a_speaker_is_and_a_known_name_are_no_new_name(said: str) -> None:
+    assert not any(" name " in one for one in changes(extract(said)))

@@ -25,3 +25,6 @@ NAME = rf"(?-i:(?>{_CAPITAL}(?: {_JOINED}{_CAPITAL}){{0,3}}))(?![\w'-]){_NO_CHOI
 
 FIRST_NAME = rf"(?-i:(?>{_CAPITAL}(?: {_CAPITAL})?))(?=$|[ ,.;:!?)]|'s )"
 """One or two capitalized words."""
+
+GIVEN_NAME = rf"(?-i:(?>{_CAPITAL}))(?=$|[,.;:!?)])"
+"""One capitalized word, and no other word after it."""

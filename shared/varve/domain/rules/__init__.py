@@ -41,6 +41,7 @@ def _load_readers() -> tuple[Reader, ...]:
 
 
 LANGUAGE_READERS = _load_readers()
+_NAME = "name"
 _TOLD = (REMEMBERED, CORRECTION)
 """The beginnings of the ids of conversations whose words `remember` and `correct` were given."""
 CLEAR_WORDS = 3
@@ -83,11 +84,29 @@ def _statements(batch: Batch) -> Iterator[tuple[Utterance, StatedClause]]:
             if utterance.role != "user":
                 continue
             earlier = before.get(utterance.speaker, [])
-            stated = _read(utterance, batch, earlier)
+            read = _read(utterance, batch, earlier)
+            stated = [
+                one for one in read if not _repeats_label(one, utterance)
+            ]
             before[utterance.speaker] = stated
             if spoken is batch.utterances:
                 for statement in stated:
                     yield utterance, statement
+
+
+def _repeats_label(statement: StatedClause, utterance: Utterance) -> bool:
+    """Return whether a statement only gives its speaker the name that labels the message."""
+    if _has_id_as_label(utterance):
+        return False
+    names = {normalized(change.object) for change in statement.changes}
+    return names == {normalized(utterance.speaker)} and any(
+        change.predicate == _NAME for change in statement.changes
+    )
+
+
+def _has_id_as_label(utterance: Utterance) -> bool:
+    """Return whether the user's id, which is no name yet, labels the message."""
+    return utterance.speaker == utterance.user_id
 
 
 def _read(
@@ -194,7 +213,7 @@ def _is_name(
     An alias must be the words' own, or fit the speaker's label.
     """
     if normalized(change.subject) == normalized(change.object):
-        return False
+        return change.predicate == _NAME and _has_id_as_label(utterance)
     is_said = change.object in statement.values.values()
     if change.predicate != ALSO_KNOWN_AS or is_said:
         return True

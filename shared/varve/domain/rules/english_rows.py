@@ -25,6 +25,7 @@ _NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
 _CALLED = (known_as("{who}", "{name}"), sets("goes_by", "{name}"))
 
 # With numbers: `{name}` may not be the name of the speaker, `{name2}` may.
+_OWN_NAME = (known_as("{full_name2}", "{who}"), sets("name", "{full_name2}"))
 _OWN_NICKNAME = (
     known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
 )  # fmt: skip
@@ -43,13 +44,16 @@ ROWS = (
     Row(rf"(?:my (?:full |real |legal )?name is|{I_AM}|this is) {{full_name2}},? (?:but |and |though )?"
         rf"{_CALLS} me {{name2}}(?=$|[,;.])",
         "{full_name2} goes by {name2}", _OWN_NICKNAME, 0.7, 0.95),
-    Row("my (?:full |real |legal )?name is {full_name}(?=$|[,;.]| and | but )",
-        "{whose} name is {full_name}", _NAMED, 0.8, 0.95),
-    Row(rf"(?:this is|{I_AM} called) {{full_name}}(?=$|,| here| from | speaking)",
-        "{whose} name is {full_name}", _NAMED, 0.8),
-    Row(rf"{I_AM} {{two_names}}(?=$|,| and | from )",
-        "{whose} name is {two_names}",
-        (known_as("{two_names}", "{who}"), sets("name", "{two_names}")), 0.8, 0.85),
+    Row("my (?:full |real |legal )?name is {full_name2}(?=$|[,;.]| and | but )",
+        "{whose} name is {full_name2}", _OWN_NAME, 0.8, 0.95),
+    Row(rf"(?:this is|{I_AM} called) {{full_name2}}(?=$|,| here| from | speaking)",
+        "{whose} name is {full_name2}", _OWN_NAME, 0.8),
+    Row(rf"{I_AM} {{two_names2}}(?=$|,| and | from )",
+        "{whose} name is {two_names2}",
+        (known_as("{two_names2}", "{who}"), sets("name", "{two_names2}")), 0.8, 0.85),
+    Row(rf"{I_AM} {{given_name2}}(?=$|,)",
+        "{whose} name is {given_name2}",
+        (known_as("{given_name2}", "{who}"), sets("name", "{given_name2}")), 0.8, 0.75),
     Row(rf"{_SIGNED}, (?:but |and )?{_CALLS} me (?P<name2>(?-i:[A-Z]\w+))(?=$|[,;.])",
         "{own} goes by {name2}",
         (known_as("{own}", "{name2}"), sets("goes_by", "{name2}")), 0.7, 0.9),

@@ -1,7 +1,7 @@
 """English: its expressions of time, and what the values in its sentences look like."""
 
 from varve.domain.language.languages import installed_language
-from varve.domain.language.names import FIRST_NAME, NAME, UPPER
+from varve.domain.language.names import FIRST_NAME, GIVEN_NAME, NAME, UPPER
 from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
 from varve.domain.rules.rule import Slot
@@ -17,6 +17,7 @@ from varve.domain.rules.values import (
     PRONOUNS,
     ZONE,
     is_employer,
+    is_given_name,
     is_known_place,
     is_no_language,
     is_person,
@@ -122,6 +123,7 @@ SLOTS = {
     "name": Slot(FIRST_NAME, is_no_language),
     "full_name": Slot(NAME, is_person),
     "two_names": Slot(rf"(?=\w+ [{UPPER}]){NAME}", is_person),
+    "given_name": Slot(GIVEN_NAME, is_given_name),
     "person": Slot(FIRST_NAME, is_person),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),

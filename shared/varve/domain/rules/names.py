@@ -46,6 +46,24 @@ PLACES = _set(
     "|china|india|australia|europa|europe|galicia|asturias|cataluña|andalucía|el centro|polonia|suecia"
 )
 
+LIKE_NATIONS = _set(
+    "adrian|bess|brian|christian|cristian|damian|dean|dorian|duncan|elian|fabian|florian|gillian|jean|jess"
+    "|jillian|julian|kian|lilian|lillian|lucian|marian|ross|russ|sean|sebastian|tess|trish|vivian"
+)
+"""Given names that end as nationalities do."""
+
+NOT_GIVEN_NAMES = _set(
+    "catholic|muslim|hindu|buddhist|sikh|protestant|baptist|mormon|atheist|agnostic|evangelical|orthodox"
+    "|quaker|methodist|sunni|shia|democrat|tory|labour|marxist|aries|taurus|gemini|cancer|virgo|libra"
+    "|scorpio|sagittarius|capricorn|aquarius|pisces|tauro|géminis|cáncer|escorpio|sagitario|capricornio"
+    "|acuario|piscis|black|white|latino|latina|latinx|hispanic|arab|kurd|iraqi|israeli|pakistani|bangladeshi"
+    "|saudi|kuwaiti|qatari|emirati|nepali|filipino|filipina|afghan|kazakh|uzbek|swede|turk|scot|brit"
+    "|spaniard|pole|serb|croat|slav|ok|okay|done|fine|tired|new|home|vegan|vegetarian|pescatarian|diabetic"
+    "|coeliac|celiac|premium|pro|admin|staff|support|user|customer|mom|mum|dad|mother|father|gen|millennial"
+    "|boomer|monday|tuesday|wednesday|thursday|friday|saturday|sunday|dios|erasmus|internet"
+)
+"""Words with a capital after "I'm" that tell what a speaker is, not a name."""
+
 UNSTABLE = _set(
     "i|me|my|mine|myself|we|us|our|ours|you|your|yours|it|its|this|that|these|those|they|them|their|he|him"
     "|his"

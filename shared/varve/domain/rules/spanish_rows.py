@@ -19,6 +19,7 @@ _ALL = "(?:todos|todo el mundo|mis amigos|en casa|la gente)"
 _SAY = "llaman?"
 _NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
 # With numbers: `{name}` may not be the name of the speaker, `{name2}` may.
+_OWN_NAME = (known_as("{full_name2}", "{who}"), sets("name", "{full_name2}"))
 _OWN_NICKNAME = (
     known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
 )  # fmt: skip
@@ -31,8 +32,12 @@ ROWS = (
     Row(rf"(?:me llamo|mi nombre (?:completo )?es|soy) {{full_name2}},? (?:pero |y |aunque )?{_ALL} me {_SAY}"
         r" {name2}(?=$|[,;.])",
         "A {full_name2} le llaman {name2}", _OWN_NICKNAME, 0.7, 0.95),
-    Row("(?:me llamo|mi nombre (?:completo )?es) {full_name}(?=$|[,;.]| y | pero )",
-        "{who} se llama {full_name}", _NAMED, 0.8, 0.95),
+    Row("(?:me llamo|mi nombre (?:completo )?es) {full_name2}(?=$|[,;.]| y | pero )",
+        "{who} se llama {full_name2}", _OWN_NAME, 0.8, 0.95),
+    Row("(?:yo )?soy {two_names2}(?=$|,| y )", "{who} se llama {two_names2}",
+        (known_as("{two_names2}", "{who}"), sets("name", "{two_names2}")), 0.8, 0.85),
+    Row("(?:yo )?soy {given_name2}(?=$|,)", "{who} se llama {given_name2}",
+        (known_as("{given_name2}", "{who}"), sets("name", "{given_name2}")), 0.8, 0.75),
     Row(rf"(?:puedes llamarme|llámame|{_ALL} me {_SAY}) {{name}}(?=$|[,.;])",
         "A {who} le llaman {name}", (known_as("{who}", "{name}"), sets("goes_by", "{name}")), 0.7),
     Row(rf"mi {{kin}}(?: se llama|,)? {{full_name}},? (?:pero |y |aunque )?{_ALL} (?:le|la|lo) {_SAY}"

@@ -3,7 +3,7 @@
 import re
 
 from varve.domain.language.languages import installed_language
-from varve.domain.language.names import FIRST_NAME, NAME, UPPER
+from varve.domain.language.names import FIRST_NAME, GIVEN_NAME, NAME, UPPER
 from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
 from varve.domain.rules.rule import Slot
@@ -19,8 +19,10 @@ from varve.domain.rules.values import (
     PRONOUNS,
     ZONE,
     is_employer,
+    is_given_name,
     is_known_place,
     is_no_language,
+    is_no_title,
     is_person,
     is_place,
     is_stable,
@@ -127,6 +129,8 @@ SLOTS = {
     ),
     "name": Slot(FIRST_NAME, is_no_language),
     "full_name": Slot(NAME, is_person),
+    "two_names": Slot(rf"(?=\w+ [{UPPER}]){NAME}", is_no_title),
+    "given_name": Slot(GIVEN_NAME, is_given_name),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "things": Slot(

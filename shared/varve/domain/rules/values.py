@@ -99,11 +99,25 @@ def is_no_language(value: str) -> bool:
 def is_person(value: str) -> bool:
     """Return whether a capitalised name can be a person's: "my boss is French" names no person."""
     words = set(value.casefold().split())
-    return not (
-        _NATIONALITY.search(value) or words & _TITLES or value in _LANGUAGES
+    is_nation = _NATIONALITY.search(value) and words.isdisjoint(
+        names.LIKE_NATIONS
     )
+    return not (is_nation or words & _TITLES or value in _LANGUAGES)
 
 
+def is_given_name(value: str) -> bool:
+    """Return whether one capitalised word after "I'm" can be a given name: "I'm Catholic" has none."""
+    is_acronym = len(value) > 1 and value.isupper()
+    is_known = value.casefold() in names.NOT_GIVEN_NAMES
+    return is_person(value) and not is_acronym and not is_known
+
+
+def is_no_title(value: str) -> bool:
+    """Return whether the words after "soy" can be a person's: "soy Data Scientist" has none."""
+    return is_person(value) and _ENGLISH_JOB.search(value) is None
+
+
+_ENGLISH_JOB = re.compile(rf"(?:{names.JOBS_EN})$", re.IGNORECASE)
 _NATIONALITY = re.compile(r"^\w+(?:ish|ese|ian|ean|can|ench|utch|eek|ss)$")
 _TITLES = frozenset(
     [
