@@ -228,8 +228,7 @@ def test_12_a_request_to_forget_by_what_it_is_about_hides_it_at_once(
         "select target_id from facts where invalid_at is null"
     )
     assert not memory.profile(user_id="u-1")["attributes"]
-    for result in search(memory, told, include_superseded=True):
-        assert result.content == f"u-1: {request_}"
+    assert not search(memory, told, include_superseded=True)
     found = memory.review(days=0)
     assert found.proposals
     assert not found.statements
@@ -527,7 +526,7 @@ def test_an_echo_of_the_same_instant_as_the_request_is_hidden(
     told = talk(1, f"My phone number is {PHONE}.")
     for role, text in [
         ("assistant", f"Noted: {PHONE}."),
-        ("user", "Please forget my phone number."),
+        ("user", "Please forget my phone number. The phone is new."),
     ]:
         told["messages"].append({"role": role, "content": text})
     memory.ingest(told)

@@ -131,7 +131,8 @@ RULES = LanguageRules(
     forget=re.compile(
         r"(?:(?:please|pls|also|and|ok|can you|could you|would you|you can|you should|just|i want you to"
         r"|i'd like you to|i would like you to|i need you to),? )*"
-        r"(?:(?:forget|(?:i )?do(?:n't| not) (?:want you to )?remember|stop remembering)(?: everything)?"
+        r"(?:(?:forget|(?:do(?:n't| not)|i do(?:n't| not) want you to) remember|stop remembering)"
+        r"(?: everything)?"
         r"|(?:delete|erase|remove)(?=.* from (?:your |the )?memory)"
         r"|(?:delete|erase|remove)(?= my (?:home address|address|phone|phone number|birthday|age|location)"
         r"(?:,? please)?[.!]*$))"

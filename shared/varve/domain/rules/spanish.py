@@ -124,8 +124,8 @@ RULES = LanguageRules(
     ),
     forget=re.compile(
         r"(?:(?:por favor|y|también|puedes|podrías|quiero que|necesito que|te pido que|me gustaría que),? )*"
-        r"(?:olvida|(?<=que )(?:te )?olvides(?: de)?|olvídate de|olvidar|no recuerdes|(?:borra|borrar"
-        r"|elimina|eliminar)(?=.* de (?:tu|la) memoria)"
+        r"(?:olvida|(?<=que )(?:te )?olvides(?: de)?|olvídate de|olvidarte de|olvidaras|olvidar|no recuerdes"
+        r"|(?:borra|borrar|elimina|eliminar)(?=.* de (?:tu|la) memoria)"
         r"|(?:borra|borrar|elimina|eliminar)(?= mi (?:dirección|teléfono|número de teléfono|cumpleaños|edad)"
         r"(?:,? por favor)?[.!]*$))"
         r"(?:,? (?:que|lo de que|lo que (?:te )?(?:dije|conté) (?:de|sobre)|lo de|por favor,?))*\b[ ,]*"

@@ -277,10 +277,10 @@ class _Requests:
     def _is_of_memory(self, topic: Topic) -> bool:
         if topic.everything:
             return True
-        named = set(self.list_telling(topic.text))
-        return topic.kind is Naming.OWN and not named.isdisjoint(
-            self._personal
-        )
+        # "My address from the letter" is a thing of the letter's.
+        named = self.list_telling(topic.text)
+        is_own = topic.kind is Naming.OWN
+        return is_own and self._personal.issuperset(named[-1:])
 
     def _read_body(
         self, body: str, names: frozenset[str], is_everything: bool

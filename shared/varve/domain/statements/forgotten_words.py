@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from varve.domain.language.courtesies import is_courtesy
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.record import turn_id
 from varve.domain.search.row import Message
@@ -108,13 +109,10 @@ class _Matter:
         A request tells of none, unless it says itself what it asks to forget.
         """
         found: dict[int, str] = {}
-        asks = False
+        asking = _find_asking(text)
         for number, part in enumerate(split_parts(text)):
-            # "Forget my home and my job" has two parts.
-            goes_on_asking = asks and part[:1].islower()
-            asks = goes_on_asking or bool(read_topics(part))
             is_same = number - 1 in found and goes_on(part)
-            if is_same or self._tells(part, asks=asks):
+            if is_same or self._tells(part, asks=number in asking):
                 found[number] = part
         return found
 
@@ -124,6 +122,12 @@ class _Matter:
         if any(topic.is_told_in(sentence) for topic in topics):
             return True
         return not asks and self.has_name(part)
+
+    def is_asked_in(self, text: str) -> bool:
+        """Return whether a text asks to forget the topics."""
+        own = {(topic.kind, topic.text) for topic in self.topics}
+        asked = {(topic.kind, topic.text) for topic in read_topics(text)}
+        return bool(asked) and asked <= own
 
     def has_name(self, text: str) -> bool:
         """Return whether a text has any of the names."""
@@ -143,20 +147,25 @@ class _Matter:
 
 @dataclass(frozen=True, slots=True)
 class ForgottenWords(Forgotten):
-    """The statements that a request names by its words, and others' turns that repeat them."""
+    """The statements that a request names by its words, and others' turns that repeat them.
+
+    `asking` are the numbers of the parts of the request's turn that ask.
+    """
 
     matter: _Matter
     told: tuple[_Told, ...]
+    asking: frozenset[int] = frozenset()
 
     def find_parts(self, stated: Stated) -> frozenset[int]:
         """Return the numbers of the parts of a fact or turn that tell of a topic."""
         if not self.concerns(stated):
             return frozenset()
         if stated.speaker is not None:
-            found = [
-                one.parts for one in self.told if one.turn.id == stated.id
-            ]
-            return found[0] if found else frozenset()
+            is_request = stated.id == self.request_turn
+            found = self.asking if is_request else frozenset()
+            return found.union(
+                *(one.parts for one in self.told if one.turn.id == stated.id)
+            )
         if self.is_told_by(stated.id, stated.content, stated.messages):
             return frozenset(range(len(split_parts(stated.content))))
         return frozenset()
@@ -179,7 +188,9 @@ class ForgottenWords(Forgotten):
             return True
         if name not in (None, self.matter.speaker):
             return False
-        return bool(self.matter.list_parts(words))
+        return self.matter.is_asked_in(words) or bool(
+            self.matter.list_parts(words)
+        )
 
     def _repeats(self, text: str) -> bool:
         """Return whether a text has the figures and names of a hidden part."""
@@ -193,6 +204,26 @@ class ForgottenWords(Forgotten):
                 if is_clear and len(shared) >= LEAST_LIKENESS * len(values):
                     return True
         return False
+
+
+def _find_asking(text: str) -> frozenset[int]:
+    """Return the numbers of a text's parts that ask to forget something."""
+    found: set[int] = set()
+    for number, part in enumerate(split_parts(text)):
+        # "Forget my home and my job" has two parts.
+        goes_on_asking = number - 1 in found and part[:1].islower()
+        if goes_on_asking or read_topics(part):
+            found.add(number)
+    return frozenset(found)
+
+
+def _find_request(text: str) -> frozenset[int]:
+    """Return the numbers of a request's parts that ask, and of its greetings and thanks."""
+    return _find_asking(text).union(
+        number
+        for number, part in enumerate(split_parts(text))
+        if is_courtesy(part)
+    )
 
 
 def find_forgotten_words(
@@ -226,6 +257,7 @@ def find_forgotten_words(
         user=request.user,
         matter=matter,
         told=(*told, *_find_repeated(matter, told, others)),
+        asking=_find_request(request.words),
     )
 
 
