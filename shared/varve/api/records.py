@@ -28,16 +28,23 @@ class RecordVerbs(OwnerVerbs):
             return get_record(session, record_id)
 
     def show(
-        self, record_id: str, *, depth: int | None = None
+        self,
+        record_id: str,
+        *,
+        depth: int | None = None,
+        hide_forgotten: bool = False,
     ) -> dict[str, Any]:
         """Return a record and its sources as JSON values, `depth` levels of them.
 
-        None: down to the messages. Raises Rejected: there is no such record.
+        None: down to the messages. `hide_forgotten`: without what users asked to forget
+        in conversations. Raises Rejected: there is no such record.
         """
         from varve.usecases.show import show
 
         with self.sessions.open(self.scope) as session:
-            return show(session, record_id, depth)
+            return show(
+                session, record_id, depth, hide_forgotten=hide_forgotten
+            )
 
     def delete(
         self,
@@ -119,13 +126,15 @@ class RecordVerbs(OwnerVerbs):
         where: Mapping[str, Scalar] | None = None,
         limit: int | None = None,
         after: str | None = None,
+        hide_forgotten: bool = False,
     ) -> RecordPage:
         """List the records of one grain that pass the filters, newest first.
 
         `period` is a label, such as `2026-W47`. Without `grain` it is the period's, and
         without both it is working, which has facts and turns. `where` has entries that
         the metadata of a fact or turn must have. `limit` lies in 1 to 1,000
-        (default 100). `after` is the `next` of the page before.
+        (default 100). `after` is the `next` of the page before. `hide_forgotten`: without
+        what users asked to forget in conversations.
         Raises Rejected: names the argument; Retryable.
         """
         from varve.usecases.records import list_records
@@ -143,7 +152,9 @@ class RecordVerbs(OwnerVerbs):
         }
         request = parse_list_request(without_missing(given))
         with self.sessions.open(self.scope) as session:
-            return list_records(session, request)
+            return list_records(
+                session, request, hide_forgotten=hide_forgotten
+            )
 
 
 def as_json_times(**moments: Moment | None) -> dict[str, str | None]:

@@ -48,6 +48,7 @@ _SHOWN_FIELDS = [
     "userId",
     "conversationId",
     "supersededBy",
+    "askedToForget",
     "importance",
     "confidence",
     "people",
@@ -270,6 +271,8 @@ def _format_record(record: dict[str, Any]) -> Iterator[str]:
     yield record["content"]
     if record.get("current") is False:
         yield "  no longer current"
+    if record.get("askedToForget"):
+        yield "  its user asked to forget it, or a part of it; see varve review"
     for name in _SHOWN_FIELDS:
         if record.get(name):
             yield f"  {name}: {_format_value(record[name])}"

@@ -52,7 +52,8 @@ def read_resource(tools: Tools, uri: str) -> str:
     if uri.startswith(RECORD):
         record_id = unquote(uri.removeprefix(RECORD))
         tools.require_own(record_id)
-        return _as_text(tools.memory.show(record_id, depth=1))
+        shown = tools.memory.show(record_id, depth=1, hide_forgotten=True)
+        return _as_text(shown)
     if uri.startswith(PERIOD):
         return _read_period(tools, unquote(uri.removeprefix(PERIOD)))
     raise Rejected("uri", f"{uri[:80]!r} is neither a record nor a period")
@@ -63,6 +64,7 @@ def _read_period(tools: Tools, label: str) -> str:
         period=Period.parse(label).label,
         user_id=tools.user_id,
         limit=MOST_RECORDS,
+        hide_forgotten=True,
     )
     summaries = [one.to_dict() for one in page.records]
     if not summaries:

@@ -34,6 +34,8 @@ from varve.usecases.lookup import Lookup
 from varve.usecases.session import Session
 from varve.usecases.whole_stores import read_summaries
 
+_STATING = (MemoryType.FACT, MemoryType.TURN, MemoryType.SUMMARY)
+
 
 def read_forgotten(
     scope: Scope,
@@ -98,6 +100,25 @@ def _reduce(
         yield replace(one, row=replace(one.row, content=told, shown={}))
     elif told and isinstance(one, Browsed):
         yield replace(one, record=replace(one.record, content=told))
+
+
+def leave_out_forgotten(
+    record: Record, values: Sequence[AnyForgotten], zone: ZoneInfo
+) -> Record | None:
+    """Return a record without the parts or sentences that are forgotten; None: all are."""
+    if record.memory_type not in _STATING:
+        return record
+    told = _keep_rest(record, values, zone)
+    return replace(record, content=told) if told else None
+
+
+def find_request(record: Record, values: Iterable[AnyForgotten]) -> str | None:
+    """Return the id of the turn that asks to forget a part of a fact or turn, if any does."""
+    stated = stated_by(record)
+    for value in values:
+        if value.find_parts(stated):
+            return value.request_turn
+    return None
 
 
 def _keep_rest(

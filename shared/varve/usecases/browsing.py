@@ -290,8 +290,7 @@ class _Describer:
             return self._hide_successor(standing, one)
         if one.record.id in self._rests:
             return standing
-        conversation = one.record.conversation_id or ""
-        if self._ends.have_ended(conversation, one.record.source_ids):
+        if self._ends.have_ended(one.record):
             return replace(standing, current=False)
         return standing
 

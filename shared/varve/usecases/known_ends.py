@@ -1,12 +1,13 @@
 """Which facts and turns no longer hold, as tables and pages tell it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
-from varve.domain.record import Record
+from varve.domain.record import MemoryType, Record
 from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.named import NamedSuccessors
 from varve.domain.statements.telling import (
@@ -24,11 +25,20 @@ _Named = Mapping[str, Set[str]]
 """By the id of a turn, the ids of the records that it names as superseded."""
 
 
+@dataclass(frozen=True, slots=True)
+class _StatedValue:
+    """A folded value that a message states, and whether it still holds."""
+
+    value: str
+    holds: bool
+
+
 class KnownEnds:
     """What memory knows of the ends of an agent's facts and turns.
 
     One no longer holds if a correction or a link names it, or if all triples that its
-    messages state have ended. A search also finds likely successors by its question.
+    messages state have ended; of a fact, those whose values it has. A search also finds
+    likely successors by its question.
     `of` limits the names to those of one record and of its successors.
     """
 
@@ -51,21 +61,28 @@ class KnownEnds:
         """Return whether a fact or turn holds, so far as memory knows."""
         if self.find_successor(record) is not None:
             return False
-        conversation = record.conversation_id or ""
-        return not self._ends.have_ended(conversation, record.source_ids)
+        return not self._ends.have_ended(record)
 
 
 class StatedEnds:
-    """Which messages state triples that have all ended at `present`."""
+    """Which facts and turns state triples that have all ended at `present`."""
 
     def __init__(self, triples: Iterable[Triple], present: datetime) -> None:
-        self._open = _find_open(triples, present)
+        self._stated = _find_stated(triples, present)
 
-    def have_ended(self, conversation: str, messages: Iterable[str]) -> bool:
-        """Return whether the messages state triples, and none of these holds."""
-        keys = [(conversation, message) for message in messages]
-        stated = [self._open[key] for key in keys if key in self._open]
-        return bool(stated) and not any(stated)
+    def have_ended(self, record: Record) -> bool:
+        """Return whether a record states triples, and none of these holds.
+
+        A fact states those of its messages whose values it has; if it has none, all.
+        """
+        stated: list[_StatedValue] = []
+        for message in record.source_ids:
+            key = (record.conversation_id or "", message)
+            stated += self._stated.get(key, ())
+        if record.memory_type is MemoryType.FACT:
+            told = record.content.casefold()
+            stated = [one for one in stated if one.value in told] or stated
+        return bool(stated) and not any(one.holds for one in stated)
 
 
 def list_stating(triple: Triple) -> Iterator[TripleOperation]:
@@ -141,18 +158,19 @@ def _select_chain(named: _Named, ids: Set[str]) -> _Named:
         ids = {*ids, *more, *chain.from_iterable(more.values())}
 
 
-def _find_open(
+def _find_stated(
     triples: Iterable[Triple], present: datetime
-) -> dict[MessageKey, bool]:
-    """Return whether a triple that a message states has not ended, by message."""
-    is_open: dict[MessageKey, bool] = {}
+) -> dict[MessageKey, list[_StatedValue]]:
+    """Return the values of triples that each message states."""
+    found: dict[MessageKey, list[_StatedValue]] = {}
     for triple in triples:
         if triple.label in TIMELESS:
             continue
         end = triple.invalid_at
-        has_ended = end is not None and end <= present
+        holds = end is None or end > present
         for operation in list_stating(triple):
+            one = _StatedValue(operation.object.casefold(), holds)
             for message in operation.message_ids:
                 key = (operation.conversation_id, message)
-                is_open[key] = is_open.get(key, False) or not has_ended
-    return is_open
+                found.setdefault(key, []).append(one)
+    return found

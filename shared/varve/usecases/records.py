@@ -1,6 +1,6 @@
 """Read records by id, or page by page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -17,6 +17,10 @@ from varve.domain.record import GRAINS, Record, Store, StoreName
 from varve.domain.search.query import Filter, window
 from varve.domain.validation import valid_text
 from varve.ports.records import MemoryReader
+from varve.usecases.asked_to_forget import (
+    leave_out_forgotten,
+    read_forgotten,
+)
 from varve.usecases.metadata import find_ids
 from varve.usecases.session import Session
 
@@ -31,13 +35,31 @@ def find_record(
     return found
 
 
-def get_record(session: Session, id_: str) -> StoredRecord | None:
-    """Return the record of this id; None: there is none. Raises Rejected, Retryable."""
+def get_record(
+    session: Session, id_: str, *, hide_forgotten: bool = False
+) -> StoredRecord | None:
+    """Return the record of this id; None: there is none. Raises Rejected, Retryable.
+
+    `hide_forgotten`: without what its user asked to forget.
+    """
     found = _look_up(session.records.at(session.scope), session.scope, id_)
     if found is None:
         return None
     grain, record = found
-    return StoredRecord.of(record, grain)
+    shown = [record]
+    if hide_forgotten:
+        shown = _hide_forgotten(session, shown)
+    return StoredRecord.of(shown[0], grain) if shown else None
+
+
+def _hide_forgotten(
+    session: Session, records: Sequence[Record]
+) -> list[Record]:
+    """Return the records without what their users asked to forget in conversations."""
+    triples = session.graph.triples(session.scope)
+    values = read_forgotten(session.scope, session.records, triples)
+    told = (leave_out_forgotten(one, values, session.zone) for one in records)
+    return [one for one in told if one is not None]
 
 
 def _look_up(
@@ -50,19 +72,23 @@ def _look_up(
     return None
 
 
-def list_records(session: Session, request: ListRequest) -> RecordPage:
+def list_records(
+    session: Session, request: ListRequest, *, hide_forgotten: bool = False
+) -> RecordPage:
     """Return a page of the records that pass the filters, newest first.
 
     Records that are written meanwhile neither repeat nor hide a record of the list.
+    `hide_forgotten`: without what their users asked to forget; a page may then be shorter.
     Raises Rejected: the limits leave no time; Retryable.
     """
     found = _read_after(session, request, _build_filter(session, request))
-    page = tuple(
-        StoredRecord.of(one, request.grain) for one in found[: request.limit]
-    )
     following = None
     if len(found) > request.limit:
         following = str(ListPlace.of(found[request.limit - 1]))
+    shown = found[: request.limit]
+    if hide_forgotten:
+        shown = _hide_forgotten(session, shown)
+    page = tuple(StoredRecord.of(one, request.grain) for one in shown)
     return RecordPage(records=page, next=following)
 
 

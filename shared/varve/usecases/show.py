@@ -1,16 +1,23 @@
 """Show one record with its sources, level by level, down to the messages."""
 
+from collections.abc import Sequence
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, iso, moment
-from varve.domain.identity import Scope
+from varve.domain.errors import Rejected
 from varve.domain.record import MemoryType, Record, StoreName, turn_id
 from varve.domain.search.query import Filter
+from varve.domain.statements.forgetting import AnyForgotten
 from varve.domain.statements.known import KnownStandings
 from varve.domain.statements.standing import Standing
 from varve.domain.triple import Triple
-from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
+from varve.usecases.asked_to_forget import (
+    find_request,
+    leave_out_forgotten,
+    read_forgotten,
+)
 from varve.usecases.find import Stock, number_rows, read_columns
 from varve.usecases.known_ends import KnownEnds
 from varve.usecases.records import find_record
@@ -22,33 +29,56 @@ MAX_TRIPLES = 500
 
 
 def show(
-    session: Session, record_id: str, depth: int | None = None
+    session: Session,
+    record_id: str,
+    depth: int | None = None,
+    *,
+    hide_forgotten: bool = False,
 ) -> dict[str, Any]:
     """Return a record and its sources as JSON values, `depth` levels (None: all).
 
     A summary's sources are records with sources of their own; a fact's and a turn's are
     messages; a note's record has none. Of a source that retention has deleted only the id is shown and, for a
     turn, its message while the timeline has it. Of a fact and a turn it tells whether it
-    is `current`, when it was `confirmedAt`, and the id of the turn that it is
-    `supersededBy`, if memory knows one.
-    Raises Rejected: there is no such record.
+    is `current`, when it was `confirmedAt`, and the ids of the turns that it is
+    `supersededBy` and that `askedToForget` it or a part of it, if memory knows one.
+    `hide_forgotten`: without what users asked to forget.
+    Raises Rejected: there is no such record, or all of it is hidden.
     """
     scope = session.scope
     reader = session.records.at(scope)
     grain, record = find_record(reader, scope, record_id)
-    shown = _Tree(scope, reader, session.objects).describe(
-        record, grain, depth
-    )
-    if record.memory_type in (MemoryType.FACT, MemoryType.TURN):
-        shown |= _tell_standing(session, reader, record)
+    is_said = record.memory_type in (MemoryType.FACT, MemoryType.TURN)
+    triples = _read_triples(session, record, every=hide_forgotten)
+    values: list[AnyForgotten] = []
+    if is_said or hide_forgotten:
+        values = read_forgotten(scope, reader, triples)
+    hidden = values if hide_forgotten else []
+    tree = _Tree(session, reader, hidden)
+    shown = tree.describe(record, grain, depth)
+    if shown is None:
+        raise Rejected("id", f"its user asked to forget {record_id[:80]!r}")
+    if is_said:
+        ends = KnownEnds(scope, reader, triples, session.now, of=record)
+        shown |= _tell_standing(session, reader, record, ends)
+        shown |= _tell_forgotten(record, values, session.zone)
     return shown
 
 
+def _tell_forgotten(
+    record: Record, values: Sequence[AnyForgotten], zone: ZoneInfo
+) -> dict[str, Any]:
+    """Return which turn asks to forget a fact or turn; of all of it, that it holds no more."""
+    told: dict[str, Any] = {"askedToForget": find_request(record, values)}
+    if leave_out_forgotten(record, values, zone) is None:
+        told["current"] = False
+    return told
+
+
 def _tell_standing(
-    session: Session, reader: MemoryReader, record: Record
+    session: Session, reader: MemoryReader, record: Record, ends: KnownEnds
 ) -> dict[str, Any]:
     """Return whether a fact or turn holds, as a search tells it, and what it lost to."""
-    ends = _read_ends(session, reader, record)
     standing = _find_standing(session, reader, record)
     successor = ends.find_successor(record)
     if standing is None:
@@ -76,38 +106,53 @@ def _find_standing(
     return KnownStandings(columns, Filter()).describe(row)
 
 
-def _read_ends(
-    session: Session, reader: MemoryReader, record: Record
-) -> KnownEnds:
-    triples: list[Triple] = []
-    if record.conversation_id is not None:
-        view = session.graph.open(session.scope)
-        triples = view.drawn_from(record.conversation_id, MAX_TRIPLES)
-    return KnownEnds(session.scope, reader, triples, session.now, of=record)
+def _read_triples(
+    session: Session, record: Record, *, every: bool
+) -> list[Triple]:
+    """Return the triples of a record's conversation, or every triple."""
+    if every:
+        return session.graph.triples(session.scope)
+    if record.conversation_id is None:
+        return []
+    view = session.graph.open(session.scope)
+    return view.drawn_from(record.conversation_id, MAX_TRIPLES)
 
 
 class _Tree:
     """The sources of one agent's records."""
 
     def __init__(
-        self, scope: Scope, reader: MemoryReader, objects: Objects
+        self,
+        session: Session,
+        reader: MemoryReader,
+        hidden: Sequence[AnyForgotten],
     ) -> None:
-        self._scope = scope
+        self._scope = session.scope
+        self._zone = session.zone
         self._reader = reader
-        self._objects = objects
+        self._objects = session.objects
+        self._hidden = hidden
 
     def describe(
         self, record: Record, grain: StoreName, depth: int | None
-    ) -> dict[str, Any]:
-        """Return a record with `depth` levels of sources (None: all) as JSON values."""
-        described = _record(record, grain)
+    ) -> dict[str, Any] | None:
+        """Return a record with `depth` levels of sources (None: all) as JSON values.
+
+        None: all of it is hidden. What is hidden in part has no messages as sources.
+        """
+        told = leave_out_forgotten(record, self._hidden, self._zone)
+        if told is None:
+            return None
+        described = _record(told, grain)
+        is_whole = told.content == record.content
         if depth == 0:
             return described
         below = None if depth is None else depth - 1
         if isinstance(grain, Grain) and grain is not Grain.WORKING:
             described["sources"] = self._sources_of(record, grain, below)
         else:
-            described["sources"] = self._messages_of(record)
+            messages = self._messages_of(record) if is_whole else []
+            described["sources"] = messages
         return described
 
     def _sources_of(
@@ -117,12 +162,14 @@ class _Tree:
         found = self._reader.get(self._scope, child, summary.source_ids)
         kept = {record.id: record for record in found}
         messages: dict[str, dict[str, Any]] = {}
-        if not kept.keys() >= set(summary.source_ids):
+        # A message has no words of its own to compare with what is hidden.
+        if not self._hidden and not kept.keys() >= set(summary.source_ids):
             messages = self._messages_by_turn(summary, grain)
         sources: list[dict[str, Any]] = []
         for id_ in summary.source_ids:
             if id_ in kept:
-                sources.append(self.describe(kept[id_], child, depth))
+                source = self.describe(kept[id_], child, depth)
+                sources += [] if source is None else [source]
             else:
                 sources.append(
                     {"id": id_, "expired": True, **messages.get(id_, {})}

@@ -32,7 +32,8 @@ def answer_call(session: Session, call: ToolCall) -> ToolAnswer:
         block = _answer_context(session, call.arguments)
         return ToolAnswer(len(block.ids), block.to_dict())
     if call.tool == RECORD:
-        record = get_record(session, parse_record_request(call.arguments).id)
+        id_ = parse_record_request(call.arguments).id
+        record = get_record(session, id_, hide_forgotten=True)
         found = record and record.to_dict()
         return ToolAnswer(int(record is not None), {"record": found})
     from varve.usecases.search import search  # loads numpy: on first use

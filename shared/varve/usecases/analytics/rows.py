@@ -10,9 +10,14 @@ from varve.domain.experience.history import History
 from varve.domain.experience.lessons import derive_lessons
 from varve.domain.prices import prices_with
 from varve.domain.record import MemoryType, Record, Store, span_of
+from varve.domain.statements.forgetting import AnyForgotten
 from varve.domain.triple import Triple
 from varve.domain.usage import Item
 from varve.ports.records import MemoryReader
+from varve.usecases.asked_to_forget import (
+    leave_out_forgotten,
+    read_forgotten,
+)
 from varve.usecases.cost_objects import months_in, read_days
 from varve.usecases.experience.rows import read_history
 from varve.usecases.known_ends import KnownEnds
@@ -35,7 +40,7 @@ class AgentTables:
                 *_list_shared_values(record),
                 record.about,
                 record.words,
-                self._ends.is_current(record),
+                self._is_current(record),
                 record.position,
                 record.source_ids,
             )
@@ -47,7 +52,7 @@ class AgentTables:
                 *_list_shared_values(record),
                 record.about,
                 record.content,
-                self._ends.is_current(record),
+                self._is_current(record),
                 record.importance,
                 record.confidence,
                 record.source_ids,
@@ -202,6 +207,11 @@ class AgentTables:
                 self._scope.workspace, self._scope.agent, days, prices
             )
 
+    def _is_current(self, record: Record) -> bool:
+        """Return whether a fact or turn holds, and its user did not ask to forget it."""
+        told = leave_out_forgotten(record, self._forgotten, self.session.zone)
+        return told is not None and self._ends.is_current(record)
+
     def _read_working(self, memory_type: MemoryType) -> Iterator[Record]:
         for record in self._read_store(Grain.WORKING):
             if record.memory_type is memory_type:
@@ -223,6 +233,10 @@ class AgentTables:
     @cached_property
     def _history(self) -> History:
         return read_history(self._scope, reader=self._reader)
+
+    @cached_property
+    def _forgotten(self) -> list[AnyForgotten]:
+        return read_forgotten(self._scope, self._reader, self._triples)
 
     @cached_property
     def _ends(self) -> KnownEnds:

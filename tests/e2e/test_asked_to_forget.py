@@ -1,0 +1,160 @@
+"""What a user asks to forget in a conversation, wherever it is read (issue 17, number 12)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.support.statements import tell
+from varve import Memory
+from varve.domain.errors import Rejected
+from varve.integrations.mcp_resources import PERIOD, RECORD, read_resource
+from varve.integrations.mcp_tools import Tools
+
+NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
+USER = "u-1"
+WEIGHT = "I weigh 92 kilos. I'm allergic to sesame."
+
+
+def find_ids(memory: Memory, word: str) -> list[str]:
+    """Return the ids of all facts and turns with a word, hidden ones too."""
+    records = memory.list(limit=100).records
+    return [one.id for one in records if word in one.content]
+
+
+@pytest.mark.parametrize(
+    ("told", "request_", "question"),
+    [
+        (WEIGHT, "Please forget how much I weigh.", "How much do I weigh?"),
+        (
+            "My salary is 50000 euros.",
+            "Forget my salary.",
+            "What's my salary?",
+        ),
+        ("Peso 61 kilos.", "Olvida cuánto peso, por favor.", "¿Cuánto peso?"),
+        (
+            "Mi salario es de 2100 euros.",
+            "Me gustaría que olvidaras mi salario.",
+            "¿Cuál es mi salario?",
+        ),
+        (
+            "My birthday is May 4.",
+            "Please don't store my birthday.",
+            "When is my birthday?",
+        ),
+    ],
+)
+def test_12_a_request_to_forget_answers_no_question(
+    tmp_path: Path, told: str, request_: str, question: str
+) -> None:
+    memory = tell(tmp_path, [told, request_, "The oven is new."], NOW)
+    memory.summarize()
+    found = memory.search(question, user_id=USER, max_results=50).results
+    words = [one.content for one in found]
+    words.append(memory.context(question, user_id=USER).text)
+    assert not any(request_ in text for text in words)
+    assert not any(told in text for text in words)
+    listed = memory.search(user_id=USER, max_results=50).results
+    assert not any(request_ in one.content for one in listed)
+    assert any("oven" in one.content for one in listed)
+    proposed = memory.review(days=0).proposals
+    shown = [one["content"] for item in proposed for one in item["statements"]]
+    assert shown
+    assert not any(request_ in content for content in shown)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I don't remember my locker number, can you help?",
+        "I do not remember my locker number.",
+    ],
+)
+def test_12_what_one_does_not_remember_stays_in_memory(
+    tmp_path: Path, said: str
+) -> None:
+    memory = tell(tmp_path, ["My locker number is 4417.", said], NOW)
+    found = memory.search("What is my locker number?", user_id=USER).results
+    told = [one for one in found if "4417" in one.content]
+    assert told
+    assert all(one.current for one in told)
+
+
+def test_12_a_value_that_one_does_not_remember_holds(tmp_path: Path) -> None:
+    told = ["My phone number is +351 912 345 678.", "I live in Lisbon."]
+    asked = [
+        "I don't remember my phone number.",
+        "I don't remember where I live.",
+    ]
+    memory = tell(tmp_path, [*told, *asked], NOW)
+    held = memory.graph.query_graph(
+        "select label from facts where invalid_at is null order by label"
+    )
+    assert [row["label"] for row in held] == ["lives_in", "phone"]
+
+
+def test_12_a_model_reads_nothing_forgotten_by_its_address(
+    tmp_path: Path,
+) -> None:
+    phone = "My phone number is +351 912 345 678."
+    memory = tell(tmp_path, [WEIGHT, phone], NOW)
+    memory.summarize()
+    requests = ["Please forget how much I weigh.", "Forget my phone number."]
+    for text in requests:
+        memory.remember(text, user_id=USER, at=NOW)
+    tools = Tools(memory, USER)
+    for id_ in find_ids(memory, "912 345"):
+        with pytest.raises(Rejected, match="asked to forget"):
+            read_resource(tools, RECORD + id_)
+    (turn,) = find_ids(memory, "92 kilos")
+    read = json.loads(read_resource(tools, RECORD + turn))
+    assert read["content"] == "Dana: I'm allergic to sesame."
+    texts = [read_resource(tools, RECORD + turn)]
+    for label in memory.periods():
+        for one in memory.list(period=label).records:
+            if "sesame" in one.content:
+                texts.append(read_resource(tools, PERIOD + label))
+                texts.append(read_resource(tools, RECORD + one.id))
+    assert len(texts) > 2
+    assert not any("912 345" in text or "92 kilos" in text for text in texts)
+
+
+def test_12_show_and_tables_tell_what_is_asked_to_be_forgotten(
+    tmp_path: Path,
+) -> None:
+    told = ["My salary is 50000 euros.", "Forget my salary.", "I have a cat."]
+    memory = tell(tmp_path, told, NOW)
+    (salary,) = find_ids(memory, "50000")
+    (request,) = find_ids(memory, "Forget")
+    shown = memory.show(salary)
+    assert shown["askedToForget"] == request
+    assert shown["current"] is False
+    (cat,) = find_ids(memory, "I have a cat")
+    assert memory.show(cat)["askedToForget"] is None
+    rows = memory.sql("select content, current from turns")
+    assert {row["content"]: row["current"] for row in rows} == {
+        "My salary is 50000 euros.": False,
+        "Forget my salary.": False,
+        "I have a cat.": True,
+    }
+
+
+def test_3_a_fact_beside_others_of_its_message_is_no_longer_current(
+    tmp_path: Path,
+) -> None:
+    told = [
+        "I live in Lisbon and I am allergic to nuts.",
+        "I moved to Porto.",
+    ]
+    memory = tell(tmp_path, told, NOW)
+    rows = memory.sql("select content, current from facts")
+    held = {row["content"]: row["current"] for row in rows}
+    assert held["Dana lives in Lisbon."] is False
+    assert held["Dana is allergic to nuts."] is True
+    (lisbon,) = [
+        one for one in find_ids(memory, "Lisbon") if one.startswith("fact")
+    ]
+    assert memory.show(lisbon)["current"] is False
