@@ -96,3 +96,35 @@ def test_a_name_does_not_stand_for_what_else_was_said(tmp_path: Path) -> None:
 
     assert "vegetarian" in block
     assert block.count("Hanne") == 1
+
+
+@pytest.mark.parametrize(
+    ("others", "own", "question"),
+    [
+        (
+            "My colleague Bo Larsen lives in Oslo.",
+            "I moved to Porto.",
+            "Where do I live?",
+        ),
+        (
+            "My brother's birthday cake has nuts, he works at Acme.",
+            "I joined Initech.",
+            "Where do I work?",
+        ),
+        ("Mi hermano vive en Vigo.", "Me he mudado a Bilbao.", "¿Dónde vivo?"),
+        (
+            "My cousin Sami is allergic to penicillin.",
+            "I'm allergic to latex.",
+            "What am I allergic to?",
+        ),
+    ],
+)
+def test_11_ones_own_change_leaves_what_was_told_of_another_person(
+    tmp_path: Path, others: str, own: str, question: str
+) -> None:
+    memory = tell(tmp_path, [others, own], NOW)
+    found = memory.search(question, user_id=USER).results
+    assert all(one.current for one in found if others in one.content)
+    assert (
+        "(likely no longer)" not in memory.context(question, user_id=USER).text
+    )

@@ -17,6 +17,7 @@ from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
 from varve.domain.statements.pairs import (
     Statement,
     leaves,
+    leaves_another,
     measure_bars,
     measure_likeness,
     relate,
@@ -161,7 +162,7 @@ def score_pair(
     cues = later.cues
     if not may_tell_value(cues) or cues.has(COMING) or only_reminds(cues):
         return -math.inf
-    if turns_to_another(earlier, later):
+    if turns_to_another(earlier, later) or leaves_another(earlier.cues, cues):
         return -math.inf
     if leaves(asking.cues, earlier.text, cues):
         return -math.inf

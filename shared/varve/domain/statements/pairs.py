@@ -6,9 +6,10 @@ on the project's corpus.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -112,6 +113,7 @@ def is_barred(earlier: Cues, later: Cues) -> bool:
         is_guarded(earlier, later)
         or _repeats_event(earlier, later)
         or _tells_of_another_thing(earlier, later)
+        or leaves_another(earlier, later)
     )
 
 
@@ -146,6 +148,28 @@ def _tells_of_another_thing(earlier: Cues, later: Cues) -> bool:
     return count_shared(later.particulars, earlier.particulars) == 0
 
 
+def leaves_another(earlier: Cues, later: Cues) -> bool:
+    """Return whether the earlier text tells another person's state, and the later one's own.
+
+    "I moved to Porto" leaves where "my brother" lives as it is. "I report to Tomasz" may end
+    "my boss is Helen": both tell of what the other person is to the speaker.
+    """
+    if not earlier.begins_with_other or earlier.has("own"):
+        return False
+    if not later.has("own") or later.has("correcting"):
+        return False
+    if _list_relations(later) or _share_name(earlier, later):
+        return False
+    shared = earlier.topics & later.topics
+    relations = (read_cues(one).topics for one in _list_relations(earlier))
+    return bool(shared) and shared.isdisjoint(chain.from_iterable(relations))
+
+
+def _list_relations(cues: Cues) -> list[str]:
+    """Return the persons in a text that it names by what they are, as "my sister"."""
+    return [person for person in cues.persons if " " in person]
+
+
 def _repeats_event(earlier: Cues, later: Cues) -> bool:
     """Return whether both tell of events alike: of two purchases neither has ended."""
     if not (earlier.is_strong and later.is_strong):
@@ -164,7 +188,7 @@ def tells_of_others(earlier: Cues, later: Cues) -> bool:
     """Return whether the later text tells only of persons whom the earlier does not name."""
     if later.has("own"):
         return False
-    relations = {person for person in later.persons if " " in person}
+    relations = _list_relations(later)
     if relations:
         known = _last_words(earlier.persons)
         is_known = bool(known & _last_words(relations))
@@ -190,7 +214,7 @@ def changes_others(earlier: Statement, later: Statement) -> bool:
     )
 
 
-def _last_words(persons: frozenset[str] | set[str]) -> set[str]:
+def _last_words(persons: Iterable[str]) -> set[str]:
     return {person.split()[-1].removesuffix("'s") for person in persons}
 
 
