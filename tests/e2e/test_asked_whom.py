@@ -187,3 +187,24 @@ def test_11_a_relative_asked_about_comes_before_the_speaker(
     assert city in first.content
     assert first.current
     assert city in memory.context(question, user_id="u-1").text
+
+
+def test_11_a_filter_that_nothing_passes_names_itself(tmp_path: Path) -> None:
+    memory = tell(tmp_path, ONE_ANA, NOW)
+    for named in ({"about": "Zoe"}, {"people": ["Zoe"]}, {"topics": ["Zoe"]}):
+        answer = memory.search("What do we know?", **named)
+        assert not answer.results
+        assert "'Zoe'" in str(answer.hint)
+    empty = memory.search("What?", about="Zoe", user_id="u-9")
+    assert "'Zoe'" in str(empty.hint)
+
+
+def test_11_about_a_name_that_several_bear_says_so(tmp_path: Path) -> None:
+    texts = [*TWO_ANAS, "My cousin Ana is a pilot."]
+    memory = tell(tmp_path, texts, NOW)
+    answer = memory.search("What do we know?", about="Ana", user_id="u-1")
+    assert answer.results
+    assert "ana ruiz, ana torres" in str(answer.hint)
+    clear = memory.search("What do we know?", about="Ana Ruiz", user_id="u-1")
+    assert clear.results
+    assert clear.hint is None

@@ -27,13 +27,15 @@ class Meant:
     """The phrases that results must have, or the entities that `about` may mean.
 
     `everything`: the question asks for all that has the phrases. `whom` is the name in the
-    question that they are, and `bearers` the entities that it may mean.
+    question that they are, `about` the name that the request gives, and `bearers` the
+    entities that the name may mean.
     """
 
     mentions: tuple[tuple[str, ...], ...] = ()
     candidates: tuple[str, ...] = ()
     everything: bool = False
     whom: str = ""
+    about: str = ""
     bearers: tuple[str, ...] = ()
 
 
@@ -58,7 +60,12 @@ def find_meant(
     if len(found) > 1:
         return Meant(candidates=tuple(found))
     phrases = _list_phrases(request.about, found, known)
-    return Meant((phrases, *groups), everything=everything)
+    return Meant(
+        (phrases, *groups),
+        everything=everything,
+        about=request.about,
+        bearers=tuple(found),
+    )
 
 
 def _find_everything(
@@ -95,21 +102,22 @@ def _list_phrases(
 
 
 def explain_bearers(meant: Meant, texts: Iterable[str]) -> str | None:
-    """Say whom the name in a question for everything may mean; None: one alone has it.
+    """Say whom the name in a request or its question may mean; None: one alone has it.
 
     Texts that were found may name persons of whom the graph has no triple.
     """
-    if not meant.whom:
+    asked = meant.whom or meant.about
+    if not asked:
         return None
     bearers = set(meant.bearers)
-    begin = f"{normalized(meant.whom)} "
+    begin = f"{normalized(asked)} "
     for text in texts:
         names = (normalized(one[0]) for one in _NAME.finditer(text))
         bearers.update(one for one in names if one.startswith(begin))
     bearers.discard(begin.strip())
     if len(bearers) < 2:
         return None
-    return _ask_which_of(meant.whom, sorted(bearers))
+    return _ask_which_of(asked, sorted(bearers))
 
 
 def ask_which(

@@ -78,14 +78,28 @@ def explain_empty(
     stored = ", ".join(
         f"{count} {grain}" for grain, count in counts.items() if count
     )
+    if not stored:
+        return (
+            "This memory is empty: nothing has been ingested yet for this workspace "
+            "and agent."
+        )
+    named = _list_named(running)
+    if named:
+        return (
+            f"Nothing within these limits mentions {named}; leave that out to "
+            "search the rest."
+        )
     if any(counts[grain] for grain in way.lanes):
         return (
             f"Records by grain: {stored}; none within these limits "
             "(time, user, conversation)."
         )
-    if stored:
-        return f"There are no {way.lanes[0]} records. By grain: {stored}."
-    return (
-        "This memory is empty: nothing has been ingested yet for this workspace "
-        "and agent."
-    )
+    return f"There are no {way.lanes[0]} records. By grain: {stored}."
+
+
+def _list_named(running: Running) -> str:
+    """Return what a request wants mentioned: its `about`, `people` and `topics`; "": nothing."""
+    request = running.request
+    about = [] if request.about is None else [request.about]
+    named = (*about, *(request.people or ()), *(request.topics or ()))
+    return ", ".join(map(repr, named))
