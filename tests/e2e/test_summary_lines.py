@@ -102,3 +102,29 @@ def test_the_rest_of_a_conversation_on_the_question_stays(
     block = memory.context(question, user_id=USER).text
     assert "pump" in block
     assert "Babolat" not in block
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            ("2026-05-04", "I'm allergic to shellfish."),
+            ("2026-05-04", "My sister Vera lives in Rotterdam."),
+            ("2026-07-13", "Vera moved to Utrecht."),
+        ),
+        (
+            ("2026-05-04", "I'm allergic to shellfish."),
+            ("2026-05-04", "The rent is 950 euros a month."),
+            ("2026-07-13", "The rent is 990 euros now."),
+        ),
+    ],
+)
+def test_3_what_a_summary_says_beside_the_question_is_not_outdated(
+    tmp_path: Path, texts: tuple[tuple[str, str], ...]
+) -> None:
+    memory = tell(tmp_path, texts)
+    block = memory.context("What am I allergic to?", user_id=USER).text
+    assert "shellfish" in block
+    _, outdated = texts[1]
+    for line in block.splitlines():
+        assert outdated not in line or line.endswith("(likely no longer)")

@@ -192,7 +192,10 @@ class Repetitions:
             for one in summary.sentences:
                 standing = judged.get(one.id)
                 if one.row is not None:
-                    standing = by_row.get(one.row) or rest.get(one.row)
+                    standing = by_row.get(one.row)
+                    if standing is None or not one.bears:
+                        # No question judges what has nothing to do with it.
+                        standing = rest.get(one.row, standing)
                 if standing is not None:
                     summary.standings[one.id] = standing
 
@@ -253,11 +256,13 @@ class Repetitions:
             return {}
         rows: set[int] = set()
         for summary in self._summaries:
-            told = (one.row for one in summary.sentences)
-            rows.update(row for row in told if row is not None)
+            for one in summary.sentences:
+                is_judged = one.bears and one.row in by_row
+                if one.row is not None and not is_judged:
+                    rows.add(one.row)
         admitted = find_admitted(self._store, visible)
         standings = Standings(self._store, admitted=admitted)
-        return judge_unasked(standings, sorted(rows - by_row.keys()))
+        return judge_unasked(standings, sorted(rows))
 
     def mark(self) -> list["MarkedSummary"]:
         """Return the summaries with their standings and statements, in their order."""
