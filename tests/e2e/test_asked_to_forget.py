@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.statements import tell
+from tests.support.model_replies import Knowledge, extraction
+from tests.support.model_server import ModelServer
+from tests.support.statements import list_conversations, tell
 from varve import Memory
 from varve.domain.errors import Rejected
 from varve.integrations.mcp_resources import PERIOD, RECORD, read_resource
@@ -158,3 +160,21 @@ def test_3_a_fact_beside_others_of_its_message_is_no_longer_current(
         one for one in find_ids(memory, "Lisbon") if one.startswith("fact")
     ]
     assert memory.show(lisbon)["current"] is False
+
+
+def test_15_a_fact_that_a_model_draws_from_a_request_is_hidden_too(
+    tmp_path: Path,
+) -> None:
+    told = "Dana wants her salary to be forgotten"
+    script = {"Forget my": Knowledge(told, "Dana", "2026-05-20")}
+    with ModelServer(extraction(script)) as server:
+        environment = {
+            "VARVE_LLM": "openai:gpt-4o-mini",
+            **server.environment,
+        }
+        memory = Memory.open(tmp_path, now=NOW, environment=environment)
+        said = ["My salary is 50000 euros.", "Forget my salary."]
+        for one in list_conversations(said):
+            memory.ingest(one)
+        assert find_ids(memory, told)
+        assert not memory.search("salary", user_id=USER).results

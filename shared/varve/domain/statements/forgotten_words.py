@@ -149,24 +149,23 @@ class _Matter:
 class ForgottenWords(Forgotten):
     """The statements that a request names by its words, and others' turns that repeat them.
 
-    `asking` are the numbers of the parts of the request's turn that ask.
+    `asking` are the parts of the request's own turn that ask.
     """
 
     matter: _Matter
     told: tuple[_Told, ...]
-    asking: frozenset[int] = frozenset()
+    asking: _Told
 
     def find_parts(self, stated: Stated) -> frozenset[int]:
         """Return the numbers of the parts of a fact or turn that tell of a topic."""
         if not self.concerns(stated):
             return frozenset()
         if stated.speaker is not None:
-            is_request = stated.id == self.request_turn
-            found = self.asking if is_request else frozenset()
-            return found.union(
-                *(one.parts for one in self.told if one.turn.id == stated.id)
-            )
-        if self.is_told_by(stated.id, stated.content, stated.messages):
+            hidden = (self.asking, *self.told)
+            parts = (one.parts for one in hidden if one.turn.id == stated.id)
+            return frozenset().union(*parts)
+        is_told = self.is_told_by(stated.id, stated.content, stated.messages)
+        if is_told or self.asking.has_told(stated.messages, stated.content):
             return frozenset(range(len(split_parts(stated.content))))
         return frozenset()
 
@@ -257,7 +256,7 @@ def find_forgotten_words(
         user=request.user,
         matter=matter,
         told=(*told, *_find_repeated(matter, told, others)),
-        asking=_find_request(request.words),
+        asking=_Told(request, _find_request(request.words)),
     )
 
 
