@@ -49,6 +49,23 @@ def test_every_link_leads_to_a_file(written: WrittenPages) -> None:
             assert path in there or path in ("", "data:,"), (name, link)
 
 
+def test_no_link_leads_to_what_memory_does_not_know(
+    written: WrittenPages,
+) -> None:
+    for name, page in files(written).items():
+        assert "<h1>Not here" not in page, name
+
+
+def test_a_summary_has_no_command_that_forget_refuses(
+    written: WrittenPages,
+) -> None:
+    pages = files(written)
+    summaries = [one for one in pages if one.startswith("record-summary")]
+    assert summaries
+    for name in summaries:
+        assert "varve forget" not in pages[name], name
+
+
 def test_every_word_and_every_record_has_a_page(
     memory: Memory, written: WrittenPages
 ) -> None:

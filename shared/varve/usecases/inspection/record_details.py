@@ -34,6 +34,7 @@ class RecordDetails:
     `successor` is the turn that says what holds instead, and `successors` are the triples
     that took the places of its triples.
     `confirmations` are what other messages said of the same, the oldest first.
+    `is_about_entity`: the graph has facts of whom the record is about.
     """
 
     record: dict[str, Any]
@@ -45,6 +46,7 @@ class RecordDetails:
     successor: Record | None
     confirmations: tuple[TripleOperation, ...]
     facts: tuple[Record, ...]
+    is_about_entity: bool
     expires: datetime
 
 
@@ -70,8 +72,15 @@ def read_record_details(session: Session, record_id: str) -> RecordDetails:
         successor=_read_successor(session, record.get("supersededBy")),
         confirmations=taken.confirmations,
         facts=facts,
+        is_about_entity=said and _is_entity(session, record["about"]),
         expires=expires_at(period, limit, session.zone),
     )
+
+
+def _is_entity(session: Session, name: str | None) -> bool:
+    """Return whether the graph has facts of a name."""
+    view = session.graph.open(session.scope)
+    return bool(name and view.about(name))
 
 
 def _read_successor(session: Session, id_: str | None) -> Record | None:
