@@ -249,3 +249,24 @@ def test_a_medicine_that_ended_is_said_to_have_ended(
 ) -> None:
     assert facts_of(text) == ([fact] if fact else [])
     assert changes_of(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("Me despidieron de Globex.", "DELETE works_at Globex"),
+        ("He vuelto a Madrid para siempre.", "UPDATE lives_in Madrid"),
+        ("Volví a Madrid definitivamente.", "UPDATE lives_in Madrid"),
+        ("He vuelto a Madrid para ver a mi madre.", ""),
+        ("Me echaron de la fiesta.", ""),
+    ],
+)
+def test_spanish_tells_a_dismissal_and_a_return_for_good(
+    text: str, change: str
+) -> None:
+    said = datetime(2026, 3, 4, tzinfo=UTC)
+    utterance = Utterance("m1", "user", "Dana", text, said, "u-1")
+    batch = Batch(SCOPE, "c-1", (utterance,), (), ZoneInfo("UTC"), said)
+    found = RuleExtractor().extract(batch).operations
+    told = [f"{one.op} {one.predicate} {one.object}" for one in found]
+    assert told == [change] * bool(change)

@@ -18,7 +18,8 @@ _LATER = (
 _ALREADY = "(?:(?:ya|por fin|al final|me|nos) )*"
 _TIMES = r"\w+ (?:días|semanas|meses|años)"
 _HOME = (
-    r"(?= para quedar(?:me|nos)\b|$|[,;.!)]| (?:otra vez|de nuevo|ya|ahora|porque|aunque|así que|desde"
+    r"(?= para (?:quedar(?:me|nos)|siempre)\b| definitivamente\b"
+    r"|$|[,;.!)]| (?:otra vez|de nuevo|ya|ahora|porque|aunque|así que|desde"
     rf"|después de {_TIMES}|tras {_TIMES}|y (?:ya|vivo|trabajo|no|me))\b)"
 )
 """Ends the words of a return that is no visit."""
@@ -63,6 +64,8 @@ ROWS = (
         "{who} dejó su trabajo", _NO_JOB, 0.8, 0.8, Lean.PAST),
     Row(rf"me (?:despidieron|han despedido|echaron|han echado)(?: del trabajo)?{_WHEN}",
         "{who} perdió su trabajo", _NO_JOB, 0.8, 0.8, Lean.PAST),
+    Row(rf"me (?:despidieron|han despedido|echaron|han echado) de {{company}}{_WHEN}",
+        "{who} perdió su trabajo en {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
     Row(rf"(?:me (?:jubilé|he jubilado)|estoy jubilad[oa]){_WHEN}",
         "{who} ya no trabaja: jubilación", _NO_JOB, 0.8, 0.85, Lean.PAST),
     Row("llevo trabajando (?:en|para) {company} desde",
