@@ -124,6 +124,41 @@ def test_12_a_model_reads_nothing_forgotten_by_its_address(
     assert not any("912 345" in text or "92 kilos" in text for text in texts)
 
 
+@pytest.mark.parametrize(
+    ("told", "request_", "hidden", "kept"),
+    [
+        (
+            "I'm allergic to nuts. My phone number is +351 912 345 678.",
+            "Forget my phone number.",
+            "912",
+            "allergic to nuts",
+        ),
+        (
+            "I'm vegan. I live in Kiel.",
+            "Forget where I live.",
+            "Kiel",
+            "vegan",
+        ),
+        (
+            "Soy alérgica al polen. Vivo en Vigo.",
+            "Olvida dónde vivo.",
+            "Vigo",
+            "polen",
+        ),
+    ],
+)
+def test_12_a_request_leaves_the_rest_of_its_message(
+    tmp_path: Path, told: str, request_: str, hidden: str, kept: str
+) -> None:
+    memory = tell(tmp_path, [told, request_], NOW)
+    for question in (told, kept):
+        found = memory.search(question, user_id=USER).results
+        rest = [one for one in found if kept in one.content]
+        assert rest
+        assert all(one.current for one in rest)
+        assert not any(hidden in one.content for one in found)
+
+
 def test_12_show_and_tables_tell_what_is_asked_to_be_forgotten(
     tmp_path: Path,
 ) -> None:

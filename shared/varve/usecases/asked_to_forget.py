@@ -1,6 +1,6 @@
 """What users asked to forget in conversations, and records that still state it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
@@ -21,6 +21,7 @@ from varve.domain.statements.forgetting import (
     leave_out,
 )
 from varve.domain.statements.forgotten_words import ForgottenWords
+from varve.domain.statements.standing import Standing
 from varve.domain.summary import key_facts_as_json, key_facts_from_json
 from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
@@ -79,13 +80,29 @@ def drop_forgotten(
     )
     if not values:
         return list(found)
+    requests = {value.request_turn for value in values}
     kept: list[Ranked | Browsed] = []
     for one in found:
         if one.agent is not None:
             kept.append(one)
         else:
-            kept += _reduce(one, values, lookup.zone)
+            current = _hold_beside_request(one, requests)
+            kept += _reduce(current, values, lookup.zone)
     return kept
+
+
+def _hold_beside_request(
+    one: Ranked | Browsed, requests: Set[str]
+) -> Ranked | Browsed:
+    """Return a record as current if only a request to forget supersedes it.
+
+    The request ends what is hidden, and no more of the message.
+    """
+    standing = one.standing
+    if standing is None or standing.successor not in requests:
+        return one
+    holds = Standing(current=True, confirmed=standing.confirmed)
+    return replace(one, standing=holds)
 
 
 def _reduce(

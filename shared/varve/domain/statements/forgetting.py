@@ -16,6 +16,7 @@ from varve.domain.language.tokens import fold, spaced_words
 from varve.domain.search.row import Message
 from varve.domain.statements.folding import names_value
 from varve.domain.statements.forget_topics import (
+    goes_on,
     list_request_patterns,
     read_topics,
 )
@@ -44,17 +45,28 @@ class ForgottenValue(Forgotten):
     messages: frozenset[Message]
 
     def find_parts(self, stated: Stated) -> frozenset[int]:
-        """Return all parts of words that state the value, else none.
+        """Return the parts of words that state the value; all, if it spans several.
 
         The answers to the messages that stated it repeat it in the same conversation.
         """
-        if not self.concerns(stated):
-            return frozenset()
         talks = {conversation for conversation, _ in self.messages}
         is_same_talk = any(talk in talks for talk, _ in stated.messages)
-        if is_same_talk and names_value(stated.content, self.value):
-            return frozenset(range(len(split_parts(stated.words))))
-        return frozenset()
+        if not is_same_talk or not self.concerns(stated):
+            return frozenset()
+        parts = split_parts(stated.words)
+        found = self._find_naming(parts)
+        if not found and names_value(stated.content, self.value):
+            return frozenset(range(len(parts)))
+        return found
+
+    def _find_naming(self, parts: Sequence[str]) -> frozenset[int]:
+        """Return the numbers of the parts that name the value, or go on from one that does."""
+        found: set[int] = set()
+        for number, part in enumerate(parts):
+            is_same = number - 1 in found and goes_on(part)
+            if is_same or names_value(part, self.value):
+                found.add(number)
+        return frozenset(found)
 
     def is_named_in(self, text: str) -> bool:
         """Return whether a text names the value in whole words, or in the same digits."""
