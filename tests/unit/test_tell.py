@@ -55,6 +55,14 @@ def test_a_remembered_statement_is_found(memory: Memory) -> None:
     assert "LH1173" in first(memory, "which flight do I have?")
 
 
+@pytest.mark.parametrize("at", ["2026-05-01", NOW.replace(tzinfo=None)])
+def test_the_time_of_a_statement_needs_a_time_zone(
+    memory: Memory, at: Any
+) -> None:
+    with pytest.raises(Rejected, match="at: must be a datetime with a time"):
+        memory.remember("I like jazz.", at=at)
+
+
 def test_a_statement_remembered_twice_on_a_day_is_one(memory: Memory) -> None:
     memory.remember("my flight is LH1173", user_id="u-42")
     again = memory.remember("my flight is LH1173", user_id="u-42")

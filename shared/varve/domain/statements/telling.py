@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
-from varve.domain.calendar import iso
+from varve.domain.calendar import aware, iso
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected
 from varve.domain.identity import digest
@@ -52,6 +52,7 @@ def build_remembered(
     the field.
     """
     said = _read_statement(text)
+    aware(at, "at")
     day = at.date().isoformat()
     id_ = REMEMBERED + digest(user_id or "", said, day, length=24)
     return _build(id_, "m1", said, at, user_id, name)
