@@ -159,6 +159,18 @@ def test_12_a_request_leaves_the_rest_of_its_message(
         assert not any(hidden in one.content for one in found)
 
 
+def test_12_a_day_of_a_request_alone_has_no_summary_for_a_model(
+    tmp_path: Path,
+) -> None:
+    told = ["My salary is 50000 euros.", "Forget my salary."]
+    memory = tell(tmp_path, told, NOW)
+    memory.summarize()
+    tools = Tools(memory, USER)
+    for label in memory.periods():
+        with pytest.raises(Rejected, match="has no summary"):
+            read_resource(tools, PERIOD + label)
+
+
 def test_12_show_and_tables_tell_what_is_asked_to_be_forgotten(
     tmp_path: Path,
 ) -> None:

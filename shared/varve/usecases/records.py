@@ -15,6 +15,7 @@ from varve.domain.listing import (
 )
 from varve.domain.record import GRAINS, Record, Store, StoreName
 from varve.domain.search.query import Filter, window
+from varve.domain.summary import NO_WORDS
 from varve.domain.validation import valid_text
 from varve.ports.records import MemoryReader
 from varve.usecases.asked_to_forget import (
@@ -59,7 +60,7 @@ def _hide_forgotten(
     triples = session.graph.triples(session.scope)
     values = read_forgotten(session.scope, session.records, triples)
     told = (leave_out_forgotten(one, values, session.zone) for one in records)
-    return [one for one in told if one is not None]
+    return [one for one in told if one and one.content != NO_WORDS]
 
 
 def _look_up(
