@@ -163,6 +163,33 @@ def test_a_correction_of_one_part_leaves_an_allergy(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "correction", "left"),
+    [
+        (
+            "I live in Lisbon and work at Acme. My rent is 950 euros.",
+            "My rent is 1000 euros. Thanks!",
+            {"location": "Lisbon"},
+        ),
+        (
+            "Vivo en Madrid y trabajo en Indra. El alquiler son 700 euros.",
+            "El alquiler son 750 euros.",
+            {"location": "Madrid", "employer": "Indra"},
+        ),
+        (
+            "I live in Lisbon and I work at Acme.",
+            "I left Acme.",
+            {"location": "Lisbon", "employer": "I left Acme."},
+        ),
+    ],
+)
+def test_a_correction_leaves_the_attributes_of_parts_less_akin_to_it(
+    memory: Memory, told: str, correction: str, left: dict[str, str]
+) -> None:
+    memory.correct(say(memory, told, "Dana"), correction)
+    assert read_profile(memory) == left
+
+
+@pytest.mark.parametrize(
     ("name", "told", "remembered", "value"),
     [
         ("Dana", "I live in Lisbon.", "Dana lives in Porto", "Porto"),

@@ -15,7 +15,10 @@ from varve.domain.profile import (
 from varve.domain.record import Record
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.pairs import leaves
-from varve.domain.statements.parts import find_parts
+from varve.domain.statements.parts import (
+    find_corrected_parts,
+    find_parts,
+)
 from varve.domain.triple import Op, Triple, TripleOperation
 from varve.messages.write import WriteProfile, send_profile
 from varve.usecases.session import Session
@@ -53,16 +56,20 @@ def take_told_parts(
 ) -> Callable[[str], bool]:
     """Return whether a text is about words drawn from a record, as `Ending.takes`.
 
-    `turns` has the turn of a fact: words from other parts of it are not the fact's.
+    The text is about the record's parts that are most akin to it. `turns` has the turn of
+    a fact: words from other parts of it are not the fact's.
     """
     told = read_cues(text)
     others = [turn.words for turn in turns if turn.id != record.id]
+    corrected = find_corrected_parts(record.words, text)
 
     def takes(words: str) -> bool:
         for said in others:
             parts = find_parts(said, record.content)
             if parts.isdisjoint(find_parts(said, words)):
                 return False
+        if corrected.isdisjoint(find_parts(record.words, words)):
+            return False
         return not leaves(read_cues(words), record.words, told)
 
     return takes

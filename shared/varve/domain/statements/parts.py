@@ -56,6 +56,21 @@ def find_parts(text: str, words: str) -> frozenset[int]:
     )
 
 
+def find_corrected_parts(text: str, correction: str) -> frozenset[int]:
+    """Return the numbers of the parts of a text that a correction of it is about.
+
+    Those are the parts most akin to a part of the correction. All parts, if none is akin.
+    """
+    parts = split_parts(text)
+    found: set[int] = set()
+    for told in map(read_cues, split_parts(correction)):
+        kinship = [measure_kinship(told, [one]) for one in parts]
+        most = max(kinship, default=0)
+        if most:
+            found |= {at for at, one in enumerate(kinship) if one == most}
+    return frozenset(found or range(len(parts)))
+
+
 def asks_for_parts(
     question: Cues, text: str, parts: frozenset[int], correction: str
 ) -> bool:
