@@ -230,3 +230,16 @@ def test_correcting_one_statement_twice_leaves_one_that_holds(
         shown = memory.show(find(memory, code))
         assert not shown["current"], code
         assert shown["supersededBy"] == find(memory, "LH1179"), code
+
+
+def test_a_correction_back_to_earlier_words_holds(tmp_path: Path) -> None:
+    clock = [NOW]
+    memory = Memory.open(tmp_path / "memory", now=lambda: clock[0])
+    first = say(memory, "Our standup is at 9:30.", "Dana")
+    for time in ("10:00", "9:30", "10:00", "10:00"):
+        clock[0] += timedelta(hours=1)
+        memory.correct(first, f"Our standup is at {time}.")
+    found = memory.search("When is our standup?", user_id=USER).results
+    assert [one.content for one in found if one.current] == [
+        "Dana: Our standup is at 10:00."
+    ]

@@ -179,22 +179,19 @@ def _list_stating(
 def _choose_corrected(session: Session, record: Record, text: str) -> Record:
     """Return what a correction of a record corrects: the last of its corrections, else it.
 
-    What one of the corrections corrected in the same words, it corrects again: the same
-    correction may come any number of times.
+    If the last correction has the same words, it is the same one again: it corrects what
+    it did before, for it may come any number of times.
     """
     reader = session.records.at(session.scope)
     known = reader.in_conversations(session.scope, Grain.WORKING, CORRECTION)
     named = {record.id: record, find_turn_id(record): record}
-    last = record
-    while True:
-        naming = _find_naming(known, named)
-        if not naming:
-            return last
+    last, before = record, record
+    while naming := _find_naming(known, named):
         for turn, corrected in naming:
-            if turn.words == text.strip():
-                return corrected
             named |= _list_ids(turn, known)
-            last = turn
+            last, before = turn, corrected
+    is_again = last is not record and last.words == text.strip()
+    return before if is_again else last
 
 
 def _find_naming(
