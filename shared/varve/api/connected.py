@@ -20,6 +20,7 @@ from varve.domain.search.query import SearchRequest
 from varve.domain.statements.telling import (
     build_correction_of,
     build_remembered,
+    require_correctable,
 )
 from varve.messages.outcome import parse_outcome_event
 from varve.messages.tool_calls import CONTEXT, RECORD
@@ -131,6 +132,7 @@ class ConnectedMemory(Memory):
 
         Raises Rejected: there is no such fact or turn.
         """
+        require_correctable(record_id)
         record = self.get(record_id)
         if record is None:
             raise Rejected("id", f"there is no record {record_id[:80]!r}")

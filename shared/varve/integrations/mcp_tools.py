@@ -13,6 +13,7 @@ from varve.api.memory import Memory
 from varve.domain.errors import Rejected, VarveError
 from varve.domain.identity import digest, path_id, reference
 from varve.domain.search.query import spellings, split_names
+from varve.domain.statements.telling import require_correctable
 from varve.domain.validation import rejected
 from varve.integrations import tool_models as models
 from varve.integrations.search_tool import (
@@ -103,6 +104,7 @@ class Tools:
 
     def _correct(self, arguments: Mapping[str, Any]) -> Json:
         call = _parse(models.CorrectArguments, arguments)
+        require_correctable(call.id)
         self.require_own(call.id)
         corrected = self.memory.correct(call.id, call.text).to_dict()
         return _dump(models.CorrectAnswer, corrected)

@@ -21,6 +21,7 @@ from varve.domain.statements.telling import (
     build_remembered,
     find_turn_id,
     list_corrected,
+    require_correctable,
 )
 from varve.ports.meter import doing
 from varve.usecases.ending import Ending, end_values, take_told_parts
@@ -74,6 +75,7 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     states their value again. Of a statement that is corrected already, the last correction
     is corrected. Raises Rejected: there is no such fact or turn; Retryable.
     """
+    require_correctable(record_id)
     reader = session.records.at(session.scope)
     _, record = find_record(reader, session.scope, record_id)
     record = _choose_corrected(session, record, text)

@@ -66,11 +66,6 @@ def build_correction(
     The same correction of the same record has the same id. Raises Rejected: names the
     field.
     """
-    if record.memory_type not in (MemoryType.FACT, MemoryType.TURN):
-        raise Rejected(
-            "id",
-            f"is a {record.memory_type}; correct the fact or turn that it was made from",
-        )
     return build_correction_of(record.id, text, at, record.user_id, speaker)
 
 
@@ -85,11 +80,19 @@ def build_correction_of(
 
     Raises Rejected: names the field; the id is no fact's or turn's.
     """
-    if not record_id.startswith(_CORRECTABLE):
-        raise Rejected("id", "is not the id of a fact or turn")
+    require_correctable(record_id)
     said = _read_statement(text)
     id_ = CORRECTION + digest(record_id, said, length=24)
     return _build(id_, name_corrected(record_id), said, at, user_id, speaker)
+
+
+def require_correctable(id_: str) -> None:
+    """Raise Rejected if an id is no fact's or turn's, such as a summary's or a profile line's."""
+    if not id_.startswith(_CORRECTABLE):
+        raise Rejected(
+            "id",
+            f"{id_[:80]!r} is not the id of a fact or turn; search for the statement to find one",
+        )
 
 
 def find_turn_id(record: Record) -> str:
