@@ -318,3 +318,18 @@ def test_a_change_that_is_said_to_be_told_is_a_change(
     ]
     held = memory.profile(user_id=USER)["attributes"]
     assert [one["value"] for one in held] == [value]
+
+
+def test_a_link_between_episodes_is_no_statement_to_confirm(
+    memory: Memory,
+) -> None:
+    link = {
+        "source_id": f"episode-{'0' * 24}",
+        "label": "retry_of",
+        "target_id": f"episode-{'1' * 24}",
+    }
+    with memory.graph as graph:
+        graph.update_facts([link])
+    assert memory.status()["graph"]["confirmed"] is None
+    say(memory, FIRST, "My favourite bar is Lola's.")
+    assert "Lola" in memory.status()["graph"]["confirmed"]["statement"]

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
+from varve.domain.experience.link_types import is_link
 from varve.domain.ledger import Failure, noted_grain
 from varve.domain.mention import in_words
 from varve.domain.notes import is_note_key
@@ -136,9 +137,16 @@ def _graph(session: Session, reader: MemoryReader) -> dict[str, Any]:
 def _confirmed(
     session: Session, reader: MemoryReader
 ) -> dict[str, Any] | None:
-    """Return when the current triples were last confirmed: the longest ago, and the newest."""
+    """Return when the current triples were last confirmed: the longest ago, and the newest.
+
+    Links between episodes are no statements.
+    """
     triples = session.graph.triples(session.scope)
-    held = {one.id: one for one in triples if one.holds(session.now)}
+    held = {
+        one.id: one
+        for one in triples
+        if one.holds(session.now) and not is_link(one)
+    }
     if not held:
         return None
     stated = {
