@@ -25,7 +25,7 @@ COUNTED = re.compile(
 def test_the_list_holds_errors_hints_results_and_remarks() -> None:
     for wanted in (
         "forget: takes exactly one of: user, conversation, ids, query, proposal",
-        "This memory is empty: nothing has been ingested yet for this workspace and agent.",
+        "This memory is empty: there are no records of this workspace and agent.",
         "varve: interrupted; run it again to go on",
         "ignored … stored earlier with different text",
     ):

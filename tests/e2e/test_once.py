@@ -244,6 +244,20 @@ def test_13_a_question_about_nothing_in_memory_has_no_results(
     assert memory.search("which pets are there?").results
 
 
+def test_13_hints_are_true_of_a_forgotten_memory_and_name_no_argument(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(conversation("c-1", "I live in Utrecht."))
+    unmatched = str(memory.search("zzzqqq").hint)
+    assert "queryText" not in unmatched
+    assert "window" not in unmatched
+    memory.forget(conversation="c-1")
+    empty = str(memory.search("zzzqqq").hint)
+    assert "no records" in empty
+    assert "ingested" not in empty
+
+
 def test_13_finer_grains_in_place_of_the_one_asked_for_are_told(
     tmp_path: Path,
 ) -> None:

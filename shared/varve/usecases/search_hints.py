@@ -67,8 +67,8 @@ def explain_empty(
         return f"Of {found} that match none fits maxTokens={limit}; raise it."
     if lanes.filled:
         return (
-            "Nothing in this window matches; ask with other words, or without "
-            "queryText to browse it."
+            "Nothing here matches; ask in other words, or leave the question "
+            "out to list the newest."
         )
     lookup = running.lookup
     counts = {
@@ -94,7 +94,11 @@ def explain_empty(
             f"Records by grain: {stored}; none within these limits "
             "(time, user, conversation)."
         )
-    return f"There are no {way.lanes[0]} records. By grain: {stored}."
+    if stored:
+        return f"There are no {way.lanes[0]} records. By grain: {stored}."
+    return (
+        "This memory is empty: there are no records of this workspace and agent."
+    )
 
 
 def _list_named(running: Running) -> str:
