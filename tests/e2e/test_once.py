@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +270,33 @@ def test_13_finer_grains_in_place_of_the_one_asked_for_are_told(
     assert {result.grain for result in answer.results} <= {"daily", "weekly"}
     assert answer.searched.fallback
     assert "no yearly summaries" in str(answer.hint)
+
+
+@pytest.mark.parametrize("text", [None, "trip"])
+def test_13_finer_grains_answer_only_for_the_months_that_are_not_built(
+    tmp_path: Path, text: str | None
+) -> None:
+    memory = open_memory(tmp_path, now=datetime(2026, 9, 20, tzinfo=UTC))
+    for month, day in product((6, 7, 8, 9), (8, 10)):
+        said = conversation(
+            f"c-{month}-{day}",
+            f"Trip {month} to place {day}.",
+            day=f"2026-{month:02}-{day:02}",
+        )
+        memory.ingest(said)
+    memory.summarize()
+    answer = memory.search(
+        text, grain="monthly", memory_types=["summary"], max_results=50
+    )
+    found = [(one.grain, one.period) for one in answer.results]
+    assert sorted(period for _, period in found)[:3] == [
+        "2026-06",
+        "2026-07",
+        "2026-08",
+    ]
+    finer = {period for grain, period in found if grain != "monthly"}
+    assert finer
+    assert finer <= {"2026-09-08", "2026-09-10", "2026-W37"}
 
 
 def test_13_without_a_query_the_newest_come_first_at_every_grain(

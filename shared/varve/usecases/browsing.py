@@ -21,7 +21,7 @@ from varve.domain.statements.standing import Standing
 from varve.usecases.browsed_summaries import find_repeating
 from varve.usecases.find import Stock, number_rows, read_columns
 from varve.usecases.known_ends import StatedEnds
-from varve.usecases.lookup import Browsing, Running
+from varve.usecases.lookup import Browsing, Lanes, Running
 
 MAX_BROWSED = 1_000
 """The newest records of a grain among which a browse looks for words and repeats."""
@@ -32,18 +32,16 @@ _Store = tuple[str | None, StoreName]
 """The other agent whose store it is, or None, and its grain."""
 
 
-def browse(
-    way: Route, grains: Sequence[StoreName], running: Running
-) -> list[Browsed]:
+def browse(way: Route, lanes: Lanes, running: Running) -> list[Browsed]:
     """Return the newest statements of all grains; the score is the recency."""
     wanted = running.request.max_results
     limit = MAX_BROWSED if way.where.mentions else wanted
     while True:
-        found, is_all = _read_newest(way, grains, running, limit)
+        found, is_all = _read_newest(way, lanes, running, limit)
         shelf = _open_shelf(found, running.stocks)
         in_part = _find_in_part(found, shelf, way)
         folded = _fold(found, shelf, in_part.ended)
-        if len(grains) > 1:
+        if len(lanes.filled) > 1:
             folded = _fold_summaries(folded, way, running)
         if is_all or len(folded) >= wanted or limit >= MAX_BROWSED:
             break
@@ -52,10 +50,10 @@ def browse(
 
 
 def _read_newest(
-    way: Route, grains: Sequence[StoreName], running: Running, limit: int
+    way: Route, lanes: Lanes, running: Running, limit: int
 ) -> tuple[list[Browsing], bool]:
     """Return up to `limit` records of each store, newest first, and whether that is all."""
-    read = running.browse(grains, way.where, limit)
+    read = running.browse(lanes.filters(way), limit)
     counts = Counter((one.agent, one.grain) for one in read)
     mentions = way.where.mentions
     found = [one for one in read if has_mentions(one.record.content, mentions)]

@@ -1,7 +1,7 @@
 """Find the records that answer a question, in one ranking over several grains."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 
@@ -209,7 +209,8 @@ class Wanted:
     statements stand behind. `folds`: a summary gives its place to the statements that it
     repeats. `by_line`: each sentence of a summary is judged, and not only those that bear
     on the question. `guesses`: where nothing found shares a word or a meaning with the
-    question, what likely answers it is found all the same.
+    question, what likely answers it is found all the same. `filters` replace `where` for
+    single grains.
     """
 
     question: Question
@@ -223,6 +224,7 @@ class Wanted:
     folds: bool = False
     by_line: bool = False
     guesses: bool = False
+    filters: Mapping[StoreName, Filter] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +261,9 @@ def _list_parts(
 ) -> Iterator[_SearchedGrain]:
     for stock in stocks:
         for grain in wanted.weights:
-            where = stock.narrow(wanted.where, grain)
+            where = stock.narrow(
+                wanted.filters.get(grain, wanted.where), grain
+            )
             if where is not None:
                 yield _SearchedGrain(stock, grain, where)
 

@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import moment
+from varve.domain.calendar import Grain, moment
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
 from varve.domain.metadata import Values
@@ -115,11 +115,11 @@ class Running:
         return min(max(newest, default=present), present)
 
     def browse(
-        self, grains: Iterable[StoreName], where: Filter, limit: int
+        self, filters: Mapping[StoreName, Filter], limit: int
     ) -> list[Browsing]:
         """Return up to `limit` of the newest records of each grain of each agent."""
         found: list[Browsing] = []
-        for grain in grains:
+        for grain, where in filters.items():
             for stock in self.stocks:
                 for record in stock.browse(grain, where, limit):
                     found.append(Browsing(record, grain, stock.agent))
@@ -130,13 +130,69 @@ class Running:
 class Lanes:
     """The grains to search, with the number of records in the window.
 
-    `fallback`: finer grains were added to the one asked for.
+    `fallback`: finer grains were added to the one asked for; of these only what lies after
+    `finer_since`, the start of the first period whose summary is not built.
     """
 
     counts: Mapping[StoreName, int]
     fallback: bool
+    finer_since: datetime | None = None
 
     @property
     def filled(self) -> list[StoreName]:
         """The grains that have records in the window."""
         return [grain for grain, count in self.counts.items() if count]
+
+    def filters(self, way: Route) -> dict[StoreName, Filter]:
+        """Return the filter of each filled grain."""
+        finer = _start_later(way.where, self.finer_since)
+        return {
+            grain: way.where if grain in way.lanes else finer
+            for grain in self.filled
+        }
+
+
+def choose_lanes(way: Route, running: Running) -> Lanes:
+    """Return the route's lanes.
+
+    Where the grain asked for has no ready summary in the window, the finer grains join it.
+    """
+    counts = {grain: running.count(grain, way.where) for grain in way.lanes}
+    if way.asked in (None, Grain.WORKING):
+        return Lanes(counts, fallback=False)
+    since = None
+    if counts[way.asked]:
+        since = _find_pending(way, way.asked, running.lookup)
+        if since is None:
+            return Lanes(counts, fallback=False)
+    grains = list(Grain)
+    finer = grains[: grains.index(way.asked)]
+    where = _start_later(way.where, since)
+    added = [grain for grain in finer if grain not in counts]
+    wide = counts | {grain: running.count(grain, where) for grain in added}
+    if any(wide[grain] for grain in finer):
+        return Lanes(wide, fallback=True, finer_since=since)
+    return Lanes(counts, fallback=False)
+
+
+def _find_pending(way: Route, asked: Grain, lookup: Lookup) -> datetime | None:
+    """Return the start of the first due or stale period that touches the window.
+
+    None: there is none.
+    """
+    starts: list[datetime] = []
+    for due in lookup.ledger.due(asked, lookup.scope):
+        start = due.period.start(lookup.zone)
+        end = due.period.end(lookup.zone)
+        begins_inside = way.until is None or start < way.until
+        ends_inside = way.since is None or end > way.since
+        if begins_inside and ends_inside:
+            starts.append(start)
+    return min(starts, default=None)
+
+
+def _start_later(where: Filter, since: datetime | None) -> Filter:
+    """Return the filter with the later of both starts."""
+    if since is None or (where.since is not None and where.since > since):
+        return where
+    return replace(where, since=since)

@@ -43,6 +43,7 @@ from varve.usecases.lookup import (
     Lookup,
     Running,
     SharedMemory,
+    choose_lanes,
 )
 from varve.usecases.meant import (
     Meant,
@@ -181,9 +182,9 @@ def _route(meant: Meant, running: Running) -> tuple[Route, Lanes]:
     way = asked.mentioning(meant.mentions)
     if meant.everything and way.has_limits:
         way = way.browsing()
-    lanes = _choose_lanes(way, running)
+    lanes = choose_lanes(way, running)
     if meant.whom and not lanes.filled:
-        return asked, _choose_lanes(asked, running)
+        return asked, choose_lanes(asked, running)
     return way, lanes
 
 
@@ -195,7 +196,7 @@ def _find_widened(
     if found or not (way.understood and way.text):
         return found
     wide = way.without_window(running.request)
-    return _find(wide, _choose_lanes(wide, running), running)
+    return _find(wide, choose_lanes(wide, running), running)
 
 
 def _hide_forgotten(
@@ -248,48 +249,13 @@ def _list_values(item: Ranked | Browsed, zone: ZoneInfo) -> dict[str, Any]:
     return item.result(zone)
 
 
-def _choose_lanes(way: Route, running: Running) -> Lanes:
-    """Return the route's lanes.
-
-    If the grain asked for has no ready summary in the window, the finer grains join it.
-    """
-    counts = {grain: running.count(grain, way.where) for grain in way.lanes}
-    if way.asked in (None, Grain.WORKING):
-        return Lanes(counts, fallback=False)
-    if counts[way.asked] and not _is_pending(way, running):
-        return Lanes(counts, fallback=False)
-    grains = list(Grain)
-    finer = grains[: grains.index(way.asked)]
-    wide = dict(counts)
-    for grain in finer:
-        if grain not in wide:
-            wide[grain] = running.count(grain, way.where)
-    if any(wide[grain] for grain in finer):
-        return Lanes(wide, fallback=True)
-    return Lanes(counts, fallback=False)
-
-
-def _is_pending(way: Route, running: Running) -> bool:
-    """Return whether a due or stale period of the grain asked for touches the window."""
-    lookup = running.lookup
-    grain = Grain(way.asked or Grain.DAILY)
-    for due in lookup.ledger.due(grain, lookup.scope):
-        start = due.period.start(lookup.zone)
-        end = due.period.end(lookup.zone)
-        begins_inside = way.until is None or start < way.until
-        ends_inside = way.since is None or end > way.since
-        if begins_inside and ends_inside:
-            return True
-    return False
-
-
 def _find(
     way: Route, lanes: Lanes, running: Running
 ) -> Sequence[Ranked | Browsed]:
     if not lanes.filled:
         return []
     if not way.text:
-        browsed = browse(way, lanes.filled, running)
+        browsed = browse(way, lanes, running)
         if not running.request.text or running.request.include_superseded:
             return browsed
         return put_current_first(browsed)
@@ -326,6 +292,7 @@ def _wanted(
     return Wanted(
         question=question,
         where=way.where,
+        filters=lanes.filters(way),
         present=way.present,
         strategy=with_half_life(strategy, lookup.half_life_days),
         weights=weights,

@@ -78,13 +78,8 @@ def explain_empty(
     stored = ", ".join(
         f"{count} {grain}" for grain, count in counts.items() if count
     )
-    if not stored:
-        return (
-            "This memory is empty: nothing has been ingested yet for this workspace "
-            "and agent."
-        )
     named = _list_named(running)
-    if named:
+    if stored and named:
         return (
             f"Nothing within these limits mentions {named}; leave that out to "
             "search the rest."
@@ -96,9 +91,7 @@ def explain_empty(
         )
     if stored:
         return f"There are no {way.lanes[0]} records. By grain: {stored}."
-    return (
-        "This memory is empty: there are no records of this workspace and agent."
-    )
+    return "This memory is empty: there are no records of this workspace and agent."
 
 
 def _list_named(running: Running) -> str:
