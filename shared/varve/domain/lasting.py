@@ -1,6 +1,7 @@
 """The words of several days that are worth keeping: changes, decisions, and recurring names."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -52,7 +53,7 @@ def prefer_what_lasts(
 def name_recurring(
     lines: Sequence[SourceLine], terms: Sequence[str]
 ) -> list[str]:
-    """Return the terms that occur on at least `LEAST_DAYS` days, as `Marco (4 days)`.
+    """Return the terms that occur on at least `LEAST_DAYS` days, as most lines write them.
 
     The terms are persons and topics, the most important first.
     """
@@ -61,8 +62,17 @@ def name_recurring(
         words = set(_WORD.findall(fold(term)))
         days = {line.day for line in lines if words <= _words_of(line)}
         if len(days) >= LEAST_DAYS:
-            found.append(f"{term} ({len(days)} days)")
+            found.append(_spell(term, lines))
     return found[:MAX_NAMED]
+
+
+def _spell(term: str, lines: Sequence[SourceLine]) -> str:
+    """Return a term as most lines write it inside a sentence: "Marco" for "marco"."""
+    written = re.compile(rf"(?<=\W){re.escape(term)}(?!\w)", re.IGNORECASE)
+    spellings: Counter[str] = Counter()
+    for line in lines:
+        spellings.update(written.findall(line.sentence))
+    return spellings.most_common(1)[0][0] if spellings else term
 
 
 def _words_of(line: SourceLine) -> frozenset[str]:
