@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -52,6 +52,11 @@ def correct_fact(memory: Memory) -> None:
     memory.correct(fact.id, "I live in Porto.")
 
 
+def correct_turn(memory: Memory) -> None:
+    turns = memory.search(memory_types=["turn"], user_id=USER).results
+    memory.correct(turns[0].id, "I live in Porto.")
+
+
 def list_current(memory: Memory, question: str | None = None) -> list[str]:
     found = memory.search(question, user_id=USER).results
     return [one.content for one in found if one.current]
@@ -62,7 +67,7 @@ def tells(lines: list[str], word: str) -> bool:
 
 
 WAYS = pytest.mark.parametrize(
-    "correct", [set_profile, update_graph, correct_fact]
+    "correct", [set_profile, update_graph, correct_fact, correct_turn]
 )
 
 
@@ -160,13 +165,37 @@ def test_a_correction_of_one_fact_leaves_the_others_attributes(
     assert values == {"location": "Porto", "employer": "Acme"}
 
 
-def test_a_correction_of_the_message_replaces_all_of_it(
+def test_a_correction_that_is_about_no_part_replaces_the_message(
     memory: Memory,
 ) -> None:
     say(memory, CELLO)
     turns = memory.search(memory_types=["turn"], user_id=USER).results
-    memory.correct(turns[0].id, "I live in Porto.")
-    assert not tells(list_current(memory, "cello"), "cello")
+    memory.correct(turns[0].id, "None of this is true.")
+    assert list_current(memory) == ["Dana: None of this is true."]
+
+
+def test_corrections_of_one_message_each_replace_their_own_part(
+    memory: Memory,
+) -> None:
+    say(memory, "I live in Madrid. My rent is 950 euros. My dog is Bo.")
+    turns = memory.search(memory_types=["turn"], user_id=USER).results
+    for hours, text in enumerate(
+        [
+            "My rent is 1000 euros.",
+            "I live in Porto.",
+            "My rent is 1100 euros.",
+            "I live in Porto.",
+        ]
+    ):
+        now = NOW - timedelta(hours=4 - hours)
+        memory.correct(turns[0].id, text, now=now)
+    told = list_current(memory)
+    for word in ("Porto", "1100 euros", "My dog is Bo."):
+        assert tells(told, word), word
+    for word in ("Madrid", "950", "1000"):
+        assert not tells(told, word), word
+    held = memory.profile(user_id=USER)["attributes"]
+    assert [one["value"] for one in held] == ["Porto"]
 
 
 def test_the_time_before_the_correction_has_the_whole_message(

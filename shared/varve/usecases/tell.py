@@ -12,7 +12,11 @@ from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.search.query import Filter
 from varve.domain.statements.cues import read_cues
-from varve.domain.statements.parts import find_parts, measure_kinship
+from varve.domain.statements.parts import (
+    find_corrected_parts,
+    find_parts,
+    measure_kinship,
+)
 from varve.domain.statements.telling import (
     CORRECTION,
     EndedMessage,
@@ -182,10 +186,18 @@ def _choose_corrected(session: Session, record: Record, text: str) -> Record:
     """Return what a correction of a record corrects: the last of its corrections, else it.
 
     If the last correction has the same words, it is the same one again: it corrects what
-    it did before, for it may come any number of times.
+    it did before, for it may come any number of times. Corrections of other parts of the
+    record's words do not count.
     """
     reader = session.records.at(session.scope)
-    known = reader.in_conversations(session.scope, Grain.WORKING, CORRECTION)
+    parts = find_corrected_parts(record.words, text)
+    said = reader.in_conversations(session.scope, Grain.WORKING, CORRECTION)
+    known = [
+        one
+        for one in said
+        if record.id not in list_corrected(one.source_ids)
+        or parts & find_corrected_parts(record.words, one.words)
+    ]
     named = {record.id: record, find_turn_id(record): record}
     last, before = record, record
     while naming := _find_naming(known, named):

@@ -14,6 +14,7 @@ from varve.domain.statements.cues import Cues
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.parts import (
     asks_for_parts,
+    find_corrected_parts,
     find_parts,
     split_parts,
 )
@@ -139,7 +140,8 @@ class Corrections:
 class StoreCorrections:
     """The turns of a store's columns that correct others.
 
-    A correction of a fact corrects the part of its turn that the fact was drawn from.
+    A correction of a fact corrects the part of its turn that the fact was drawn from, one
+    of a turn the parts that it is about.
     """
 
     def __init__(self, columns: Columns) -> None:
@@ -184,14 +186,19 @@ class StoreCorrections:
                 continue
             statement = self._store.find_statement(named)
             if statement is not None:
-                yield statement, row, self._find_parts(named, statement)
+                yield statement, row, self._find_parts(named, statement, row)
 
-    def _find_parts(self, named: int, statement: int) -> frozenset[int]:
-        """Return the parts of a statement that the named fact, or turn, was drawn from."""
-        if not self._store.is_fact(named):
-            return frozenset(range(self.count_parts(statement)))
+    def _find_parts(
+        self, named: int, statement: int, row: int
+    ) -> frozenset[int]:
+        """Return the parts of a statement that a row corrects by naming its fact or turn.
+
+        Of a turn they are those that the row is about.
+        """
         text = self._store.read(statement).text
-        return find_parts(text, self._columns.contents[named])
+        if self._store.is_fact(named):
+            return find_parts(text, self._columns.contents[named])
+        return find_corrected_parts(text, self._store.read(row).text)
 
     def _find_corrected(
         self, row: int, row_by_id: Mapping[str, int]
