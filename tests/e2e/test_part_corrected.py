@@ -174,6 +174,15 @@ def test_a_correction_that_is_about_no_part_replaces_the_message(
     assert list_current(memory) == ["Dana: None of this is true."]
 
 
+def test_a_title_ends_no_part(memory: Memory) -> None:
+    say(memory, "My landlord is Mr. Peters. I play the cello on Fridays.")
+    turns = memory.search(memory_types=["turn"], user_id=USER).results
+    memory.correct(turns[0].id, "My landlord is Mrs. Claes.")
+    told = list_current(memory)
+    assert tells(told, "Dana: I play the cello on Fridays.")
+    assert not tells(told, "Peters")
+
+
 def test_corrections_of_one_message_each_replace_their_own_part(
     memory: Memory,
 ) -> None:

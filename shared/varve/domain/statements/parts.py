@@ -1,8 +1,10 @@
 """The parts of a message: what each of them states holds or ends by itself."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
+from varve.domain.language.abbreviations import LONGEST, build_abbreviation
 from varve.domain.statements.cues import (
     MAX_CACHED_TEXTS,
     Cues,
@@ -12,6 +14,7 @@ from varve.domain.statements.particulars import count_shared
 
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+")
 _CLAUSE_ENDS = re.compile(r"(?<=,)\s+|\s+(?=(?:and|but|y|pero)\s)", re.I)
+_ABBREVIATION = build_abbreviation(r"drs|e\.g|i\.e")
 _JOINT = re.compile(r"(?:and|but|y|pero)\s+", re.IGNORECASE)
 
 
@@ -22,7 +25,7 @@ def split_parts(text: str) -> tuple[str, ...]:
     "I live in Porto, near the sea, and I work at Acme." has two parts.
     """
     parts: list[str] = []
-    for sentence in filter(None, _SENTENCE_ENDS.split(text.strip())):
+    for sentence in filter(None, _split_sentences(text.strip())):
         first, *clauses = _CLAUSE_ENDS.split(sentence)
         parts.append(first)
         for clause in clauses:
@@ -31,6 +34,18 @@ def split_parts(text: str) -> tuple[str, ...]:
             else:
                 parts[-1] += f" {clause}"
     return tuple(parts)
+
+
+def _split_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text; an abbreviation such as "Mr." ends none."""
+    start = 0
+    for found in _SENTENCE_ENDS.finditer(text):
+        if not _ABBREVIATION.search(
+            text[max(start, found.start() - LONGEST) : found.start()]
+        ):
+            yield text[start : found.start()]
+            start = found.end()
+    yield text[start:]
 
 
 def _states_itself(clause: str, before: str) -> bool:
