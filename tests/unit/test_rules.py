@@ -53,6 +53,8 @@ def changes(found: Extraction) -> list[str]:
 
 
 STATED = [
+    ("My boss is Mr. Lang.", "Dana's boss is Mr. Lang.", "UPDATE Dana reports_to Mr. Lang"),
+    ("I live in St. Gallen.", "Dana lives in St. Gallen.", "UPDATE Dana lives_in St. Gallen"),
     ("I'm 34 years old.", "Dana is 34 years old.", "UPDATE Dana age 34"),
     ("I'm from Buenos Aires.", "Dana is from Buenos Aires.", "UPDATE Dana hometown Buenos Aires"),
     ("I live in Lisbon.", "Dana lives in Lisbon.", "UPDATE Dana lives_in Lisbon"),
