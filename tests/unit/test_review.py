@@ -54,6 +54,20 @@ def test_5_review_lists_what_a_later_statement_contradicts_oldest_first(
     assert first.statements == found.statements[:1]
 
 
+def test_5_a_statement_confirmed_after_a_contradiction_is_no_longer_doubtful(
+    memory: Memory,
+) -> None:
+    memory.ingest(
+        [
+            talk(1, "The gym costs 30 euros a month."),
+            talk(5, "The gym costs 45 euros a month."),
+            talk(9, "The gym costs 30 euros a month."),
+        ]
+    )
+    doubtful = [one.content for one in memory.review(days=30).statements]
+    assert doubtful == ["u-1: The gym costs 45 euros a month."]
+
+
 CHANGED = [
     ("My landlord is Mr. Peters.", "My landlord is Mrs. Claes."),
     ("The gym costs 30 euros a month.", "The gym costs 45 euros a month."),

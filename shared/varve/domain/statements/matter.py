@@ -13,13 +13,16 @@ LEAST_LIKENESS = 0.5
 
 
 def find_doubt(standings: Standings, row: int) -> int | None:
-    """Return the later statement that most likely contradicts a row; None: none may."""
+    """Return the statement that most likely contradicts a row; None: none may.
+
+    It was said after the row's last confirmation.
+    """
     store = standings.store
     best: tuple[float, int] | None = None
-    confirming = standings.find_confirming(row)
+    confirmed = standings.find_confirmed(row)
     later = store.find_later([row], standings.admitted)[row]
     for other in later.nearest:
-        if other in confirming or standings.is_said_again(row, other):
+        if store.read(other).time <= confirmed:
             continue
         score = store.score(row, other)
         if score + NEAREST >= DOUBTFUL:
