@@ -928,3 +928,42 @@ def test_7_a_browse_keeps_the_summary_that_adds_something(
     for one in lockers:
         finer = [other for other in lockers if other.content in one.content]
         assert finer == [one]
+
+
+MAY = {
+    4: "I started at Acme as an analyst.",
+    6: "The meeting with Carmen went well, we decided to launch on 14 June.",
+    9: "I went running for 10 km with Javi in the park.",
+    12: "Javi lent me his bike for the summer.",
+    15: "The launch is postponed to 21 June.",
+    18: "I moved yesterday to 14 Toledo Street.",
+    20: "Dinner with Javi and Marta at La Latina was very good.",
+    23: "Marta is getting married to Luis in September.",
+    27: "I bought a desk at Ikea for 149 euros.",
+    30: "We cancelled the trip to Lisbon, we go to Cadiz in July.",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When is the launch?", "21 June"),
+        ("Who is getting married?", "Luis in September"),
+        ("Where do we go in July?", "Cadiz"),
+        ("Where is the desk from?", "Ikea"),
+    ],
+)
+def test_1_a_context_has_the_answer_of_a_summary_whose_words_expired(
+    tmp_path: Path, question: str, answer: str
+) -> None:
+    now = datetime(2026, 7, 15, tzinfo=UTC)
+    memory = open_memory(tmp_path, now=now)
+    for day, text in MAY.items():
+        told = conversation(f"c-{day}", text, day=f"2026-05-{day:02}")
+        memory.ingest(told)
+    memory.summarize()
+    memory.configure("plan", "free")
+    memory.cleanup()
+    assert not memory.list().records
+    block = memory.context(question, user_id="u-ana").text
+    assert answer in block

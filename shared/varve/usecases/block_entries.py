@@ -88,15 +88,37 @@ def _find_confirmed(result: Result, zone: ZoneInfo) -> str:
 
 
 def _excerpt(text: str, prompt: str) -> str:
-    """Return the text, or of a long one the passage with most of the prompt's words."""
+    """Return the text, or of a long one the lines or passage with most of the prompt's words."""
     pieces = list(passages(text, MAX_BLOCK_ENTRY_CHARACTERS))
     if len(pieces) < 2:
         return text
+    chosen = _choose_lines(text.split("\n"), prompt)
+    if chosen:
+        return "\n".join(chosen)
     shares = word_shares(prompt, pieces)
     best = shares.index(max(shares))
     start = "… " if best > 0 else ""
     end = " …" if best + 1 < len(pieces) else ""
     return f"{start}{pieces[best]}{end}"
+
+
+def _choose_lines(lines: Sequence[str], prompt: str) -> list[str]:
+    """Return the lines with most of the prompt's words, in their order, as many as fit.
+
+    Empty if none has any, or the best one does not fit: the text is one paragraph.
+    """
+    shares = word_shares(prompt, lines)
+    sharing = [at for at in range(len(lines)) if shares[at]]
+    order = sorted(sharing, key=lambda at: -shares[at])
+    chosen: list[int] = []
+    room = MAX_BLOCK_ENTRY_CHARACTERS
+    for at in order:
+        if len(lines[at]) < room:
+            chosen.append(at)
+            room -= len(lines[at]) + 1
+        elif not chosen:
+            return []
+    return [lines[at] for at in sorted(chosen)]
 
 
 def select_passages(

@@ -47,6 +47,7 @@ from varve.usecases.fold_entries import (
     SummarySentences,
     fold_entries,
     is_summary,
+    list_all_sentences,
     list_sentences,
 )
 from varve.usecases.gathering import (
@@ -310,10 +311,13 @@ def _score(
     embedder: Embedder,
     bearing: frozenset[str],
 ) -> _Scored:
-    """Score the entries, with one call to the embedder; `bearing` are ids of `Candidates`."""
+    """Score the entries, with one call to the embedder; `bearing` are ids of `Candidates`.
+
+    A summary has to do with the prompt as much as its sentence that does most.
+    """
     ids = [entry.id for entry in entries]
     texts = [entry.text for entry in entries]
-    sentences = _list_summary_sentences(entries)
+    sentences = list_all_sentences(entries)
     asked, *embedded = embedder.embed(
         [prompt, *BACKGROUND, *texts, *sentences]
     )
@@ -323,29 +327,27 @@ def _score(
     of_sentences = embedded[after_texts:]
     scores = relevances(prompt, asked, texts, vectors, background)
     of_each = relevances(prompt, asked, sentences, of_sentences, background)
+    score_of = dict(zip(sentences, of_each, strict=True))
     relevant = [
         one
-        for one, score in zip(sentences, of_each, strict=True)
+        for one, score in score_of.items()
         if score >= ENTRY_FLOOR or bears_on(prompt, one)
     ]
+    by_id = dict(zip(ids, scores, strict=True))
+    apart = [id_ for id_, score in by_id.items() if score < ENTRY_FLOOR]
+    for entry in filter(is_summary, entries):
+        own = [score_of[one] for one in list_sentences(entry)]
+        by_id[entry.id] = max([by_id[entry.id], *own])
     return _Scored(
-        scores=dict(zip(ids, scores, strict=True)),
+        scores=by_id,
         vectors=dict(zip(ids, vectors, strict=True)),
         sentences=SummarySentences(
             vectors=dict(zip(sentences, of_sentences, strict=True)),
             relevant=frozenset(relevant),
             asked=bearing,
+            apart=frozenset(apart),
         ),
     )
-
-
-def _list_summary_sentences(entries: Sequence[Entry]) -> list[str]:
-    """Return the sentences of all summaries, each once."""
-    found: dict[str, None] = {}
-    for entry in entries:
-        if is_summary(entry):
-            found.update(dict.fromkeys(list_sentences(entry)))
-    return list(found)
 
 
 def _interleave(lists: Iterable[Sequence[Entry]]) -> list[Entry]:

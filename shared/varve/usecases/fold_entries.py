@@ -31,12 +31,14 @@ class SummarySentences:
 
     `vectors` are by the sentences' words. `relevant` are the sentences that have something
     to do with the prompt. `asked` are the ids of the summaries of a time that the prompt
-    asks for: all of their sentences belong in the block.
+    asks for: all of their sentences belong in the block. `apart` are those of summaries
+    that as a whole have nothing to do with it: only relevant sentences do.
     """
 
     vectors: Mapping[str, Vector]
     relevant: Collection[str]
     asked: Collection[str]
+    apart: Collection[str]
 
     def is_relevant(self, summary: str, sentence: str) -> bool:
         """Return whether a sentence of a summary with this id has to do with the prompt."""
@@ -54,6 +56,14 @@ class Folded:
 def list_sentences(entry: Entry) -> list[str]:
     """Return a summary's sentences, without dates before them and without headings."""
     return [one.text for one in _read_sentences(entry)]
+
+
+def list_all_sentences(entries: Iterable[Entry]) -> list[str]:
+    """Return the sentences of all summaries, each once."""
+    found: dict[str, None] = {}
+    for summary in filter(is_summary, entries):
+        found.update(dict.fromkeys(list_sentences(summary)))
+    return list(found)
 
 
 def _read_sentences(summary: Entry) -> tuple[SummarySentence, ...]:
@@ -206,29 +216,67 @@ class _Reducing:
         """Return the ids of lines that say a part of a summary, and the rest of it.
 
         Superseded sentences are left out; one of a summary that is doubtful as a whole
-        is all that is kept of it. None: nothing is left that belongs in the block.
+        is all that is kept of it. If no other one has to do with the prompt, those that
+        have are kept and marked. None: nothing is left that belongs in the block.
         """
         every = _read_sentences(summary)
         outdated = self._find_outdated(summary)
         is_doubtful = summary.text.endswith(DOUBTFUL_MARK)
         said: list[str] = []
-        left: list[str] = []
-        belongs = False
+        left: list[SummarySentence] = []
         for number, sentence in enumerate(every):
-            if (sentence.wording in outdated) is not is_doubtful:
+            is_outdated = sentence.wording in outdated
+            is_kept = is_outdated is is_doubtful
+            if not is_kept or self._leaves_out(summary, sentence):
                 continue
             known = self._find_line(summary, number, sentence)
             if known is None:
-                left.append(sentence.text)
-                belongs |= self._belongs(summary, sentence)
+                left.append(sentence)
             else:
                 said.append(known)
         if len(left) == len(every):
             return [], summary
-        if not belongs:
-            return said, None
-        mark = DOUBTFUL_MARK if is_doubtful else ""
-        return said, replace(summary, text=" ".join(left) + mark)
+        told = self._choose_belonging(summary, left)
+        if is_doubtful and told:
+            told[-1] += DOUBTFUL_MARK
+        elif not said:
+            told += self._mark_relevant(summary, every, outdated, told)
+        return said, replace(summary, text=" ".join(told)) if told else None
+
+    def _leaves_out(self, summary: Entry, sentence: SummarySentence) -> bool:
+        """Return whether a sentence of a summary has no place in the block."""
+        is_apart = summary.id in self.sentences.apart
+        return is_apart and not self.sentences.is_relevant(
+            summary.id, sentence.text
+        )
+
+    def _choose_belonging(
+        self, summary: Entry, left: Sequence[SummarySentence]
+    ) -> list[str]:
+        """Return the sentences to tell; none if none belongs in the block."""
+        if not any(self._belongs(summary, one) for one in left):
+            return []
+        return [one.text for one in left]
+
+    def _mark_relevant(
+        self,
+        summary: Entry,
+        every: Iterable[SummarySentence],
+        outdated: Collection[str],
+        told: Iterable[str],
+    ) -> list[str]:
+        """Return the superseded sentences that have to do with the prompt, marked.
+
+        Empty if one of those that are told has.
+        """
+        if any(self.sentences.is_relevant(summary.id, one) for one in told):
+            return []
+        return [
+            one.text + DOUBTFUL_MARK
+            for one in every
+            if one.wording in outdated
+            and self.sentences.is_relevant(summary.id, one.text)
+        ]
 
     def _belongs(self, summary: Entry, sentence: SummarySentence) -> bool:
         """Return whether a sentence, or its conversation, has to do with the prompt."""
