@@ -78,20 +78,28 @@ def explain_empty(
     stored = ", ".join(
         f"{count} {grain}" for grain, count in counts.items() if count
     )
+    if not stored:
+        return "This memory is empty: there are no records of this workspace and agent."
+    in_lanes = any(counts[grain] for grain in way.lanes)
+    return _explain_limits(stored, way, running, in_lanes=in_lanes)
+
+
+def _explain_limits(
+    stored: str, way: Route, running: Running, *, in_lanes: bool
+) -> str:
+    """Say which limit of a search nothing passes; `stored` counts the records by grain."""
     named = _list_named(running)
-    if stored and named:
+    if named:
         return (
             f"Nothing within these limits mentions {named}; leave that out to "
             "search the rest."
         )
-    if any(counts[grain] for grain in way.lanes):
+    if in_lanes:
         return (
             f"Records by grain: {stored}; none within these limits "
             "(time, user, conversation)."
         )
-    if stored:
-        return f"There are no {way.lanes[0]} records. By grain: {stored}."
-    return "This memory is empty: there are no records of this workspace and agent."
+    return f"There are no {way.lanes[0]} records. By grain: {stored}."
 
 
 def _list_named(running: Running) -> str:
