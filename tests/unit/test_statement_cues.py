@@ -50,3 +50,7 @@ def test_a_text_that_begins_with_another_person_is_told_apart(
 )
 def test_words_of_the_present_tense_are_counted(text: str, count: int) -> None:
     assert read_cues(text).present == count
+
+
+def test_a_possessive_is_of_the_topic_of_its_word() -> None:
+    assert "pets" in read_cues("What is my dog's name?").topics

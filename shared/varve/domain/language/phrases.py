@@ -15,6 +15,8 @@ from varve.domain.language.tokens import fold
 MAX_CACHED_WORDS = 16_384
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _FIRST_WORD = re.compile(r"([a-z][a-z']*)(?=[ ,])(?!,\?)")
+POSSESSIVE = "'s"
+"""Behind a word it leaves the word what it is: "my dog's name" is of a dog."""
 _SINGLE = re.compile(r"[^\s^\"]+")
 
 Tried = tuple[str, re.Pattern[str]]
@@ -61,9 +63,10 @@ class Phrases:
         return frozenset(found)
 
     def _look_up(self, word: str) -> frozenset[str]:
+        forms = {word, word.removesuffix(POSSESSIVE)}
         found: set[str] = set()
         for name, pattern in self._words.items():
-            if pattern.fullmatch(word):
+            if any(pattern.fullmatch(form) for form in forms):
                 found.add(name)
         return frozenset(found)
 
