@@ -50,6 +50,20 @@ SPANISH = (
     "Laura se ha mudado a Bergen.",
     "He vendido el Ibiza, ahora voy en bici a todas partes.",
 )
+RETIRED = (
+    "Name's Walt, I drove a truck for 31 years, retired now.",
+    "It's just me and my beagle Duke out here in Zanesville.",
+    "I drive a white Silverado.",
+    "My blood pressure pill is lisinopril, 10 mg every morning.",
+    "I bowl with the church fellas on Tuesday nights.",
+    "My daughter Karen is a nurse in Toledo.",
+    "My wrist is in a brace, no bowling for a month.",
+    "Lost old Duke Friday, best friend I had.",
+    "Karen up and moved to Dayton last month, same line of work.",
+    "Shelter had a little gray terrier, so now Peanut's living with me.",
+    "Brace is off, back on the lanes with the boys this week.",
+    "I take two sugars in my coffee.",
+)
 OTHERS = (
     "I sold the Ibiza; I cycle everywhere now.",
     "I started a new job at Acme.",
@@ -270,3 +284,19 @@ def test_what_is_told_of_twelve_persons_is_found_by_their_names(
             (f"What is {name} allergic to?", f"{name} is allergic"),
         ):
             check_first(memory, question, words)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("When do I bowl?", "Tuesday"),
+        ("What car do I drive?", "Silverado"),
+        ("How do I take my coffee?", "sugars"),
+    ],
+)
+def test_a_lively_change_takes_no_place_of_another_matter_invariant_11(
+    tmp_path: Path, question: str, words: str
+) -> None:
+    memory = tell(tmp_path, RETIRED)
+    first, *_ = memory.search(question, user_id="u-1").results
+    assert words in first.content

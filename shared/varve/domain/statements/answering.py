@@ -16,7 +16,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
-from varve.domain.statements.asked import Asking, Found
+from varve.domain.statements.asked import Asking, Found, count_own
 from varve.domain.statements.asked_words import AskedWords
 from varve.domain.statements.cues import (
     Cues,
@@ -82,7 +82,8 @@ def settle(
         asked_words = AskedWords(
             cues, told_cues, _list_speakers(columns, visible)
         )
-        asking = Asking(cues, count, asked_words, is_of_past)
+        own = count_own(found.values())
+        asking = Asking(cues, count, asked_words, is_of_past, own)
         judged = AskedStatements(asking, store, found, _list_told(statements))
         ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(

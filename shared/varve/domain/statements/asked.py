@@ -7,10 +7,18 @@ the right statement has the greatest chance.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from itertools import islice
 
+from varve.domain.statements.asked_weights import (
+    ANSWER_WEIGHTS,
+    MANY_OF_PAIRS,
+    MANY_OF_ROWS,
+    PAIR_WEIGHTS,
+    ROW_WEIGHTS,
+    THIRD_PERSON_WEIGHTS,
+)
 from varve.domain.statements.asked_words import AskedWords
 from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
@@ -36,62 +44,24 @@ COMING = "coming"
 NO_STATE = 6.0
 """What is to come, only reminds, or tells of another than the one asked about answers by so
 much less. Too few cases tell a weight."""
-BESIDE = 1.5
+BESIDE = 3.0
 """What has nothing to do with a question answers it by so much less than what has its words."""
-OF_OTHER_TOPICS = 3.5
+OF_OTHER_TOPICS = 5.0
 """What tells of other everyday topics than a question answers it by so much less than what
 has to do with it. Too few cases tell a weight."""
-APART = 3.0
-"""A later text supersedes by so much less if only the earlier one has to do with the question
-and both share nothing. Two percent of such pairs of the cases do, of the others a quarter.
+OF_THE_NAMED = 1.5
+"""Of the one whom a question names a later text of the same matter supersedes by so much more.
+The cases tell the speaker's own matters, so it is set by hand.
 """
-ASIDE = 2.0
-"""A later text supersedes by so much less if only the later one has to do with the question
-and both share nothing: "we switched flour" leaves an allergy as it is.
+OWN_PLACES = 20
+"""So many rows found show whether there are many own statements."""
+OWN_UNIT = 6
+"""Among fewer own statements most of what was found is of the matter asked for."""
+APART_OF_MANY = 2.0
+"""Where somebody tells many things, a later text that shares nothing with the earlier one
+supersedes by so much less, and by twice as much if the question is about the earlier one.
+A case tells of one matter, so it is set by hand.
 """
-CROWD_APART = 2.0
-"""A later text that shares nothing with the earlier one supersedes by so much less for each
-unit of the crowd: among many statements, most are of other matters.
-"""
-
-ROW_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {
-        "bias": -2.05, "share": 1.57, "first": 0.29,
-        "among first": 0.08, "near": -0.39, "fact": 1.09,
-        "assistant": -2.43, "telling": 0.94, "changing": 0.45,
-        "likeness": 0.69, "unrelated": -1.53, "own": 0.14,
-        "asks": -0.54, "question": 0.76, "name": 1.40, "number": 0.13,
-        "date": 0.39, "persons": 0.38, "present": 1.11,
-        "others": -0.61, "asks help": -0.32, "crowd": -0.33,
-        "crowd share": 0.85, "crowd near": 1.95,
-        "crowd likeness": 0.27, "crowd telling": -0.41,
-        "crowd unrelated": -0.25, "past": -2.12, "past share": 0.85,
-        "past changing": -0.49, "past unrelated": -0.38,
-    }
-)  # fmt: skip
-PAIR_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {
-        "bias": -0.79, "odds": 0.48, "cosine": 0.56, "words": 2.06,
-        "change": 0.21, "changing": 0.42, "telling": 0.08,
-        "changed": -0.15, "name": -1.04, "names": 0.27,
-        "numbers": 0.11, "same talk": 1.98, "continues": -0.85,
-        "never": -1.30, "event": -0.54, "nothing own": -1.14,
-        "crowd": -0.74, "crowd cosine": 0.53, "crowd words": 0.89,
-        "crowd changing": -0.27, "past": -2.99,
-    }
-)  # fmt: skip
-
-
-THIRD_PERSON_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"bias": 0.5, "share": 4.0, "assistant": -2.5}
-)
-"""The weights for questions about another person or thing: what was found first is right.
-
-The cases tell the speaker's own matters, so these are set by hand.
-"""
-ANSWER_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"bias": -0.93, "near": 2.02, "unrelated": -1.61, "margin": 0.51}
-)
 LIKELY = 0.5
 """The least logit of a first statement that answers the question."""
 MOST_MARGIN = 6.0
@@ -102,18 +72,28 @@ class Asking:
     """A question's cues, and of how many statements of persons it asks.
 
     `words` compares what was found with the question's own words. `is_past`: it asks for
-    what held before.
+    what held before. `own` counts the statements found of persons' own matters.
     """
 
     cues: Cues
     count: int
     words: AskedWords
     is_past: bool = False
+    own: int = 0
 
     @property
     def crowd(self) -> float:
         """How many other statements there are to mistake for the one asked for, 0 for few."""
         return math.log(max(1.0, self.count / CROWD_UNIT))
+
+    @property
+    def many(self) -> float:
+        """How many own matters what was found tells, 0 for few.
+
+        Among requests and chatter, what a person states is likely the answer; in a memory
+        of nothing but statements that shows nothing.
+        """
+        return math.log(max(1.0, self.own / OWN_UNIT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +118,22 @@ def score_row(asking: Asking, found: Found) -> float:
     asked = asking.words
     cues = read_cues(found.text)
     is_third = asked.names_another
-    weights = THIRD_PERSON_WEIGHTS if is_third else ROW_WEIGHTS
     signals = measure_row(asking, found)
     tells_none = (
         cues.has(COMING) or only_reminds(cues) or asked.is_of_another(cues)
     )
     is_beside = asked.has_fewer(cues) and signals["unrelated"] > 0
-    odds = weigh(signals, weights)
+    odds = weigh(signals, weights_of_rows(asking))
     if not is_third and asked.is_of_other_topics(cues):
         odds -= OF_OTHER_TOPICS
     return odds - NO_STATE * tells_none - BESIDE * is_beside
+
+
+def weights_of_rows(asking: Asking) -> Mapping[str, float]:
+    """Return the weights of the signals of what a question finds."""
+    if asking.words.names_another:
+        return THIRD_PERSON_WEIGHTS
+    return ROW_WEIGHTS
 
 
 def score_pair(
@@ -170,9 +156,27 @@ def score_pair(
         return -math.inf
     signals = measure_pair(asking, earlier, later)
     signals["odds"] = max(LEAST_ODDS, odds)
-    return weigh(signals, PAIR_WEIGHTS) - _measure_distance(
-        asking, earlier.cues, cues
-    )
+    is_apart = signals["apart"] + signals["apart before"]
+    guards = APART_OF_MANY * asking.many * is_apart
+    if asking.words.names_another:
+        guards -= OF_THE_NAMED
+    return weigh(signals, PAIR_WEIGHTS) - guards
+
+
+def count_own(found: Iterable[Found]) -> int:
+    """Return how many of the first rows found state what is a person's own matter.
+
+    Of the first ones alone, so that the order does not depend on how many are wanted.
+    """
+    first = islice(found, OWN_PLACES)
+    said = (read_cues(one.text) for one in first if not one.is_assistant)
+    return sum(map(_states_own, said))
+
+
+def _states_own(told: Cues) -> bool:
+    if told.asks or told.has("asks_help"):
+        return False
+    return told.has("own") or bool(told.persons)
 
 
 def answers(asking: Asking, found: Found, chances: Sequence[float]) -> bool:
@@ -223,7 +227,7 @@ def measure_row(asking: Asking, found: Found) -> dict[str, float]:
     has_number = bool(cues.particulars.numbers)
     has_date = bool(cues.particulars.dates)
     is_past = float(asking.is_past)
-    return {
+    signals = {
         "bias": 1.0,
         "share": share,
         "first": float(found.place == 0),
@@ -255,7 +259,9 @@ def measure_row(asking: Asking, found: Found) -> dict[str, float]:
         "past share": is_past * share,
         "past changing": is_past * wording.changing * is_users,
         "past unrelated": is_past * unrelated,
+        "many": asking.many,
     }
+    return signals | _measure_many(asking, signals, MANY_OF_ROWS)
 
 
 def measure_pair(
@@ -268,7 +274,7 @@ def measure_pair(
     cosine = max(0.0, float(earlier.vector @ later.vector))
     words = measure_likeness(before, after)["words"]
     is_same_talk = earlier.conversation == later.conversation
-    return {
+    signals = {
         "bias": 1.0,
         "odds": 0.0,
         "cosine": cosine,
@@ -291,7 +297,16 @@ def measure_pair(
         "crowd words": asking.crowd * words,
         "crowd changing": asking.crowd * wording.changing,
         "past": float(asking.is_past),
+        **_measure_distance(asking, before, after),
     }
+    return signals | _measure_many(asking, signals, MANY_OF_PAIRS)
+
+
+def _measure_many(
+    asking: Asking, signals: Mapping[str, float], names: Iterable[str]
+) -> dict[str, float]:
+    """Return signals times how many own matters were found."""
+    return {f"many {name}": asking.many * signals[name] for name in names}
 
 
 def _tells_others(question: Cues, told: Cues) -> bool:
@@ -329,18 +344,23 @@ def _tells_another_matter(asking: Asking, before: Cues, after: Cues) -> bool:
     return asked.names_another and not asked.share_matter(before, after)
 
 
-def _measure_distance(asking: Asking, before: Cues, after: Cues) -> float:
-    """Return by how much less a later text supersedes an earlier one of another matter."""
-    if relate(before, after):
-        return 0.0
-    distance = CROWD_APART * asking.crowd
-    is_asked_before = relate(asking.cues, before)
-    is_asked_after = relate(asking.cues, after)
-    if is_asked_before and not is_asked_after:
-        distance += APART
-    if is_asked_after and not is_asked_before:
-        distance += ASIDE
-    return distance
+def _measure_distance(
+    asking: Asking, before: Cues, after: Cues
+) -> dict[str, float]:
+    """Return how two texts are apart: they share no topic and no word that tells one.
+
+    "We switched flour to Paulus Bio" leaves an allergy as it is, whichever of the two
+    the question is about.
+    """
+    is_apart = not relate(before, after)
+    is_asked_before = is_apart and relate(asking.cues, before)
+    is_asked_after = is_apart and relate(asking.cues, after)
+    return {
+        "apart": float(is_apart),
+        "apart before": float(is_asked_before and not is_asked_after),
+        "apart after": float(is_asked_after and not is_asked_before),
+        "apart change": float(is_apart and after.tells_change),
+    }
 
 
 def may_tell_value(later: Cues) -> bool:
