@@ -6,16 +6,19 @@ among seven others, and every one of the corpus about the present. What
 Each case is asked the question of another one as well, which nothing in it answers.
 The weights of `domain/statements/asked.py` are those by which the right statement most
 likely has the greatest chance: that of the value that holds, asked about the past that of
-a superseded one, in the corpus those of the evidence. Adam, 400 steps, with a
-penalty of 0.0002 x the squared weights. A look-alike counts twice, a question among
-other cases half, one about the past 0.7 times. Whether the first statement answers at
-all is then fitted on all questions by logistic regression. The wording of each part's
-lines is weighed as fitted on the other parts (`updates_fit_wording.py`); fit that first.
+a superseded one, in the corpus those of the evidence. What `asked.py` adds by hand is
+added here too. Adam, 400 steps, with a penalty of 0.0002 x the squared weights. A
+look-alike counts 2.6 times, a question among other cases half, one about the past 0.7
+times, and one of the everyday memories (two hands of `benchmarks/everyday`) 3 times.
+Whether the first statement answers at all is then fitted on all questions by logistic
+regression. The wording of each part's lines is weighed as fitted on the other parts
+(`updates_fit_wording.py`); fit that first.
 Printed are the weights, to be copied, and how often weights fitted on two thirds of the
 parts put the right statement first in the rest.
 """
 
 import argparse
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +29,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.everyday_cases import USER, Asked, fill, read
 from benchmarks.retrieval import corpus, opened
 from benchmarks.updates import NOW, fill_store
 from benchmarks.updates_cases import Case, group_cases, read_cases
@@ -39,19 +43,26 @@ from varve.domain.statements import answering, asked
 from varve.domain.statements.asked import (
     Asking,
     Found,
-    may_tell_value,
     measure_pair,
     measure_row,
-    turns_to_another,
+    score_pair,
+    score_row,
+    weigh,
+    weights_of_rows,
 )
-from varve.domain.statements.judging import AskedStatements
+from varve.domain.statements.asked_weights import PAIR_WEIGHTS
+from varve.domain.statements.judging import LEAST_LATER_ODDS, AskedStatements
 from varve.domain.statements.pairs import Statement
 from varve.domain.statements.wording import Wording
 
 FOLDS = 3
 STEPS, RATE, PENALTY = 400, 0.05, 2e-4
-COUNTS = {"lookalike": 2.0, "together": 0.5, "past": 0.7}
+EVERYDAY_HANDS = ("one", "three")
+EVERYDAY = "everyday"
+COUNTS = {"lookalike": 2.6, "together": 0.5, "past": 0.7, EVERYDAY: 3.0}
 """How much a question counts by its sorts; others count 1."""
+NEVER = -50.0
+"""The odds of what cannot be."""
 OTHER = "other"
 GENERAL = ("correction", "negation", "temporary")
 """Categories whose cases are of any matter."""
@@ -91,13 +102,14 @@ class Listener:
     """Notes what searches judge while it is patched in.
 
     `case` is the case asked for where several share a store; `evidence` are the messages that
-    answer a question of the corpus.
+    answer a question of the corpus; `asked` is one of an everyday memory.
     """
 
     part: str = ""
     sorts: frozenset[str] = frozenset()
     case: int | None = None
     evidence: frozenset[str] | None = None
+    asked: Asked | None = None
     heard: list[Heard] = field(default_factory=list)
 
     def hear(self, judged: AskedStatements) -> None:
@@ -123,12 +135,20 @@ class Listener:
     def _mark(self, ids: Iterable[str]) -> str:
         if self.evidence is not None:
             return OTHER if self.evidence.isdisjoint(ids) else "new"
+        if self.asked is not None:
+            return _mark_everyday(self.asked, frozenset(ids))
         for id_ in ids:
             mark, *numbers = id_.split("-")
             is_own = self.case is None or numbers[0] == str(self.case)
             if is_own and mark in ("old", "new"):
                 return mark
         return OTHER
+
+
+def _mark_everyday(asked: Asked, ids: frozenset[str]) -> str:
+    if ids & asked.answers:
+        return "new"
+    return "old" if ids & asked.stale else OTHER
 
 
 def main() -> None:
@@ -143,6 +163,8 @@ def main() -> None:
         folder = arguments.stores or Path(temporary)
         for part in PARTS:
             ask_part(part, folder / part, listener)
+        for hand in EVERYDAY_HANDS:
+            ask_everyday(hand, folder / hand, listener)
         ask_corpus(folder / "corpus", listener)
     questions = list(measure(listener.heard))
     report_folds(questions)
@@ -186,6 +208,19 @@ def ask_part(part: str, folder: Path, listener: Listener) -> None:
                 memory.search(question, user_id=user, max_results=5, now=NOW)
 
 
+def ask_everyday(hand: str, folder: Path, listener: Listener) -> None:
+    """Ask the questions of a hand's everyday memories."""
+    listener.part = hand
+    for told in read(hand):
+        memory = fill(told, folder / told.name)
+        for one in told.questions:
+            kind = EVERYDAY if one.answers else NONE
+            listener.sorts = frozenset({kind})
+            listener.asked = one
+            memory.search(one.text, user_id=USER, max_results=5, now=NOW)
+    listener.asked = None
+
+
 def list_questions(
     case: Case, *, is_alone: bool
 ) -> Iterator[tuple[str, frozenset[str]]]:
@@ -222,11 +257,16 @@ def ask_corpus(folder: Path, listener: Listener) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A question's signals: of its rows, and of its pairs with their places."""
+    """A question's signals: of its rows, and of its pairs with their places.
+
+    `row_guards` and `pair_guards` are what is added to their odds by hand.
+    """
 
     heard: Heard
     rows: np.ndarray
+    row_guards: np.ndarray
     pairs: np.ndarray
+    pair_guards: np.ndarray
     places: np.ndarray
 
     @property
@@ -250,7 +290,7 @@ PAIR_NAMES: list[str] = []
 def measure(heard: Sequence[Heard]) -> Iterator[Measured]:
     """Yield the signals of each question that found a right statement."""
     lines = read_lines()
-    for part in (*PARTS, "corpus"):
+    for part in (*PARTS, *EVERYDAY_HANDS, "corpus"):
         table = fit_table([line for line in lines if line.part != part])
         known: dict[str, Wording] = {}
 
@@ -274,26 +314,35 @@ def _is_useful(one: Heard) -> bool:
 
 def measure_one(heard: Heard) -> Measured:
     """Return the signals of a question's rows and pairs."""
-    rows = [measure_row(heard.asking, row.found) for row in heard.rows]
-    pairs, places = [], []
+    asking = heard.asking
+    rows = [measure_row(asking, row.found) for row in heard.rows]
+    weights = weights_of_rows(asking)
+    row_guards = [
+        score_row(asking, row.found) - weigh(signals, weights)
+        for row, signals in zip(heard.rows, rows, strict=True)
+    ]
+    pairs, pair_guards, places = [], [], []
     for place, other in heard.later:
         earlier = heard.rows[place].statement
         later = heard.rows[other].statement
-        if earlier and later and _may_supersede(earlier, later):
-            pairs.append(measure_pair(heard.asking, earlier, later))
+        if earlier is None or later is None:
+            continue
+        signals = measure_pair(asking, earlier, later)
+        odds = score_pair(asking, earlier, later, 0.0)
+        if math.isfinite(odds):
+            pairs.append(signals)
+            pair_guards.append(odds - weigh(signals, PAIR_WEIGHTS))
             places.append((place, other))
     ROW_NAMES[:] = rows[0]
     PAIR_NAMES[:] = pairs[0] if pairs else PAIR_NAMES
     return Measured(
         heard=heard,
         rows=np.array([list(one.values()) for one in rows], np.float32),
+        row_guards=np.array(row_guards),
         pairs=np.array([list(one.values()) for one in pairs], np.float32),
+        pair_guards=np.array(pair_guards),
         places=np.array(places, np.intp).reshape(-1, 2),
     )
-
-
-def _may_supersede(earlier: Statement, later: Statement) -> bool:
-    return may_tell_value(later.cues) and not turns_to_another(earlier, later)
 
 
 class Batch:
@@ -304,12 +353,16 @@ class Batch:
         starts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.intp)
         self.starts = starts
         self.rows = np.concatenate([one.rows for one in questions])
+        self.row_guards = np.concatenate([one.row_guards for one in questions])
         filled = [
             (one, start)
             for one, start in zip(questions, starts, strict=True)
             if len(one.places)
         ]
         self.pairs = np.concatenate([one.pairs for one, _ in filled])
+        self.pair_guards = np.concatenate(
+            [one.pair_guards for one, _ in filled]
+        )
         places = np.concatenate([one.places + at for one, at in filled])
         self.earlier, self.later = places.T
         self.is_right = np.concatenate([one.is_right for one in questions])
@@ -322,9 +375,13 @@ class Batch:
         """Return each row's chance (a logarithm), its odds, and its pairs' odds."""
         of_rows = weights[: len(ROW_NAMES)]
         of_pairs = weights[len(ROW_NAMES) :]
-        odds = self.rows @ of_rows
-        later = self.pairs @ of_pairs
+        odds = self.rows @ of_rows + self.row_guards
+        later = self.pairs @ of_pairs + self.pair_guards
         later += of_pairs[PAIR_NAMES.index("odds")] * odds[self.later]
+        is_far = (odds[self.later] < LEAST_LATER_ODDS) & ~self.is_past[
+            self.later
+        ]
+        later = np.where(is_far, NEVER, later)
         holds = np.bincount(self.earlier, log_sigmoid(-later), len(self.rows))
         gone = np.log(np.maximum(1e-9, -np.expm1(holds)))
         chances = log_sigmoid(odds) + np.where(self.is_past, gone, holds)

@@ -1,0 +1,96 @@
+"""The memories of `benchmarks/everyday.py`: read from text, and stored.
+
+A memory begins with `== NAME LANGUAGE`. A statement is `ID DAY TEXT`. A question is
+`? ANSWERS - STALE | TEXT`: the ids of the statements that answer it, and of those that did
+before; one without answers is answered by nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from tests.support.drivers import open_memory
+from varve import Memory
+from varve.domain.identity import Scope
+
+FOLDER = Path(__file__).parent / "everyday"
+HANDS = ("one", "two", "three")
+BEGINNING = datetime(2026, 2, 2, 9, tzinfo=UTC)
+NOW = BEGINNING + timedelta(days=260)
+SCOPE = Scope("default", "default")
+USER = "u-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the ids of the statements that answer it, and of those that did before."""
+
+    text: str
+    answers: frozenset[str]
+    stale: frozenset[str]
+
+
+@dataclass(slots=True)
+class Told:
+    """One person's memory: the words and the day of each statement, and the questions."""
+
+    name: str
+    language: str
+    statements: dict[str, str] = field(default_factory=dict)
+    days: dict[str, int] = field(default_factory=dict)
+    questions: list[Asked] = field(default_factory=list)
+
+    @property
+    def superseded(self) -> frozenset[str]:
+        """The ids of the statements that something changed."""
+        return frozenset().union(*(asked.stale for asked in self.questions))
+
+
+def read(hand: str) -> list[Told]:
+    """Return the memories that a hand wrote."""
+    found: list[Told] = []
+    for line in (
+        (FOLDER / f"{hand}.txt").read_text(encoding="utf-8").splitlines()
+    ):
+        if line.startswith("== "):
+            _, name, language = line.split()
+            found.append(Told(name, language))
+        elif line.startswith("?"):
+            found[-1].questions.append(_read_question(line))
+        elif line and not line.startswith("#"):
+            id_, day, text = line.split(maxsplit=2)
+            found[-1].statements[id_] = text
+            found[-1].days[id_] = int(day)
+    return found
+
+
+def _read_question(line: str) -> Asked:
+    ids, text = line.removeprefix("?").split("|", 1)
+    answers, _, stale = ids.partition(" - ")
+    return Asked(
+        text.strip(), frozenset(answers.split()), frozenset(stale.split())
+    )
+
+
+def fill(told: Told, folder: Path) -> Memory:
+    """Return a memory of a person's statements, each a conversation of its own."""
+    memory = open_memory(SCOPE, folder, now=lambda: NOW)
+    memory.ingest(list(_list_conversations(told)))
+    return memory
+
+
+def _list_conversations(told: Told) -> Iterator[dict[str, object]]:
+    for place, (id_, text) in enumerate(told.statements.items()):
+        at = BEGINNING + timedelta(days=told.days[id_], minutes=place)
+        message = {
+            "id": id_,
+            "role": "user",
+            "content": text,
+            "timestamp": at.isoformat(),
+        }
+        yield {
+            "conversationId": f"c-{place}",
+            "userId": USER,
+            "messages": [message],
+        }
