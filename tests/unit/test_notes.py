@@ -340,5 +340,5 @@ def test_a_record_of_a_note_is_shown_but_not_corrected(memory: Memory) -> None:
     assert (record.grain, record.user_id) == ("notes", "u-1")
     shown = memory.show(result.id)
     assert (shown["sourceIds"], shown["sources"]) == ([PATH], [])
-    with pytest.raises(Rejected, match="is a note"):
+    with pytest.raises(Rejected, match="not the id of a fact or turn"):
         memory.correct(result.id, RENTED)

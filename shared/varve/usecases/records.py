@@ -18,10 +18,6 @@ from varve.domain.search.query import Filter, window
 from varve.domain.summary import NO_WORDS
 from varve.domain.validation import valid_text
 from varve.ports.records import MemoryReader
-from varve.usecases.asked_to_forget import (
-    leave_out_forgotten,
-    read_forgotten,
-)
 from varve.usecases.metadata import find_ids
 from varve.usecases.session import Session
 
@@ -57,6 +53,11 @@ def _hide_forgotten(
     session: Session, records: Sequence[Record]
 ) -> list[Record]:
     """Return the records without what their users asked to forget in conversations."""
+    from varve.usecases.asked_to_forget import (  # loads numpy: on first use
+        leave_out_forgotten,
+        read_forgotten,
+    )
+
     triples = session.graph.triples(session.scope)
     values = read_forgotten(session.scope, session.records, triples)
     told = (leave_out_forgotten(one, values, session.zone) for one in records)

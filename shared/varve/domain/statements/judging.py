@@ -21,6 +21,8 @@ LEAST_LATER_ODDS = -6.0
 LEAST_GONE = 1e-9
 LEAST_SUPERSEDING = -0.9
 """The least score of a pair whose earlier statement no longer holds, among few."""
+LEAST_OF_PAST = -2.2
+"""The same where the question asks about the past: all pairs have lower scores there."""
 CROWD_CARE = 0.5
 """How much more it is for each unit of the crowd."""
 
@@ -53,7 +55,8 @@ class AskedStatements:
     @property
     def least_superseding(self) -> float:
         """The least score of a pair whose earlier statement no longer holds."""
-        return LEAST_SUPERSEDING + CROWD_CARE * self.asking.crowd
+        least = LEAST_OF_PAST if self.asking.is_past else LEAST_SUPERSEDING
+        return least + CROWD_CARE * self.asking.crowd
 
     def compares(self, row: int, other: int) -> bool:
         """Return whether the question judges these two statements."""
