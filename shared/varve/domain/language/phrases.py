@@ -15,7 +15,7 @@ from varve.domain.language.tokens import fold
 MAX_CACHED_WORDS = 16_384
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _FIRST_WORD = re.compile(r"([a-z][a-z']*)(?=[ ,])(?!,\?)")
-POSSESSIVE = "'s"
+_POSSESSIVE = "'s"
 """Behind a word it leaves the word what it is: "my dog's name" is of a dog."""
 _SINGLE = re.compile(r"[^\s^\"]+")
 
@@ -63,7 +63,7 @@ class Phrases:
         return frozenset(found)
 
     def _look_up(self, word: str) -> frozenset[str]:
-        forms = {word, word.removesuffix(POSSESSIVE)}
+        forms = {word, word.removesuffix(_POSSESSIVE)}
         found: set[str] = set()
         for name, pattern in self._words.items():
             if any(pattern.fullmatch(form) for form in forms):

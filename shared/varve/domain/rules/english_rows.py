@@ -2,7 +2,14 @@
 
 from varve.domain.language.statements import Lean
 from varve.domain.rules.english_words import EVER, I_AM, I_HAVE, WE
-from varve.domain.rules.rule import Row, ends, ends_if_known, known_as, sets
+from varve.domain.rules.rule import (
+    Row,
+    ends,
+    ends_if_known,
+    gives_name,
+    known_as,
+    sets,
+)
 
 _OPT_DATE = "(?: {time})?(?! (?:or|to|through|until|and) )"
 _SIBLING = "(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin|baby|middle|new|dear|lovely|beloved) )?"  # noqa: E501
@@ -21,11 +28,9 @@ _HIVES = "(?:hives|a rash|rashes|an allergic reaction|anaphylaxis|an anaphylacti
 _OFTEN = r"(?=$|[,.;:!]| (?:please|from now on|only|always|going forward)\b)"
 
 _CALLS = "(?:everybody|everyone|people|most people|my friends|all my friends|my family|they|they all) calls?"
-_NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
 _CALLED = (known_as("{who}", "{name}"), sets("goes_by", "{name}"))
 
 # With numbers: `{name}` may not be the name of the speaker, `{name2}` may.
-_OWN_NAME = (known_as("{full_name2}", "{who}"), sets("name", "{full_name2}"))
 _OWN_NICKNAME = (
     known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
 )  # fmt: skip
@@ -40,20 +45,21 @@ ROWS = (
     Row(rf"(?:my (?:full |real |legal )?name is|{I_AM}|this is) {{full_name}},? (?:but |and |though )?"
         rf"{_CALLS} me {{name}}(?=$|[,;.])",
         "{whose} name is {full_name}, and {who} goes by {name}",
-        (known_as("{full_name}", "{name}"), *_NAMED, sets("goes_by", "{name}")), 0.8, 0.95),
+        (known_as("{full_name}", "{name}"), *gives_name("{full_name}"), sets("goes_by", "{name}")),
+        0.8, 0.95),
     Row(rf"(?:my (?:full |real |legal )?name is|{I_AM}|this is) {{full_name2}},? (?:but |and |though )?"
         rf"{_CALLS} me {{name2}}(?=$|[,;.])",
         "{full_name2} goes by {name2}", _OWN_NICKNAME, 0.7, 0.95),
     Row("my (?:full |real |legal )?name is {full_name2}(?=$|[,;.]| and | but )",
-        "{whose} name is {full_name2}", _OWN_NAME, 0.8, 0.95),
+        "{whose} name is {full_name2}", gives_name("{full_name2}"), 0.8, 0.95),
     Row(rf"(?:this is|{I_AM} called) {{full_name2}}(?=$|,| here| from | speaking)",
-        "{whose} name is {full_name2}", _OWN_NAME, 0.8),
+        "{whose} name is {full_name2}", gives_name("{full_name2}"), 0.8),
     Row(rf"{I_AM} {{two_names2}}(?=$|,| and | from )",
         "{whose} name is {two_names2}",
-        (known_as("{two_names2}", "{who}"), sets("name", "{two_names2}")), 0.8, 0.85),
+        gives_name("{two_names2}"), 0.8, 0.85),
     Row(rf"{I_AM} {{given_name2}}(?=$|,)",
         "{whose} name is {given_name2}",
-        (known_as("{given_name2}", "{who}"), sets("name", "{given_name2}")), 0.8, 0.75),
+        gives_name("{given_name2}"), 0.8, 0.75),
     Row(rf"{_SIGNED}, (?:but |and )?{_CALLS} me (?P<name2>(?-i:[A-Z]\w+))(?=$|[,;.])",
         "{own} goes by {name2}",
         (known_as("{own}", "{name2}"), sets("goes_by", "{name2}")), 0.7, 0.9),

@@ -140,6 +140,11 @@ def known_as(full: str, other: str) -> Change:
     return Change(Op.ADD, ALSO_KNOWN_AS, other, full)
 
 
+def gives_name(name: str) -> tuple[Change, Change]:
+    """Return the changes that give the speaker a name."""
+    return known_as(name, "{who}"), sets("name", name)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row as written: words with slots in braces. They match in any case."""

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from varve.domain.language.abbreviations import LONGEST, build_abbreviation
+from varve.domain.language.abbreviations import build_abbreviation, split_at
 
 MAX_SENTENCE = 600
 """The longest sentence in characters that is read; a longer one was pasted."""
@@ -96,15 +96,7 @@ def _pieces(line: str) -> Iterator[str]:
     if not may_break(line):
         yield line
         return
-    start = 0
-    for found in BREAK.finditer(line):
-        end = found.start()
-        nearby = max(start, end - LONGEST)
-        if _ABBREVIATION.search(line[nearby:end]):
-            continue
-        yield line[start:end]
-        start = found.end()
-    yield line[start:]
+    yield from split_at(line, BREAK, _ABBREVIATION)
 
 
 def cut(

@@ -1,7 +1,7 @@
 """Spanish: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
-from varve.domain.rules.rule import Row, ends, known_as, sets
+from varve.domain.rules.rule import Row, ends, gives_name, known_as, sets
 
 _NOW = "(?:ahora |también |actualmente |ya |)"
 _MOVED = "(?:ya |recién )?(?:me he mudado|me mudé|nos hemos mudado)"
@@ -17,9 +17,7 @@ _FOOD = (
 
 _ALL = "(?:todos|todo el mundo|mis amigos|en casa|la gente)"
 _SAY = "llaman?"
-_NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
 # With numbers: `{name}` may not be the name of the speaker, `{name2}` may.
-_OWN_NAME = (known_as("{full_name2}", "{who}"), sets("name", "{full_name2}"))
 _OWN_NICKNAME = (
     known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
 )  # fmt: skip
@@ -28,16 +26,17 @@ ROWS = (
     Row(rf"(?:me llamo|mi nombre (?:completo )?es|soy) {{full_name}},? (?:pero |y |aunque )?{_ALL} me {_SAY}"
         r" {name}(?=$|[,;.])",
         "{who} se llama {full_name} y le llaman {name}",
-        (known_as("{full_name}", "{name}"), *_NAMED, sets("goes_by", "{name}")), 0.8, 0.95),
+        (known_as("{full_name}", "{name}"), *gives_name("{full_name}"), sets("goes_by", "{name}")),
+        0.8, 0.95),
     Row(rf"(?:me llamo|mi nombre (?:completo )?es|soy) {{full_name2}},? (?:pero |y |aunque )?{_ALL} me {_SAY}"
         r" {name2}(?=$|[,;.])",
         "A {full_name2} le llaman {name2}", _OWN_NICKNAME, 0.7, 0.95),
     Row("(?:me llamo|mi nombre (?:completo )?es) {full_name2}(?=$|[,;.]| y | pero )",
-        "{who} se llama {full_name2}", _OWN_NAME, 0.8, 0.95),
+        "{who} se llama {full_name2}", gives_name("{full_name2}"), 0.8, 0.95),
     Row("(?:yo )?soy {two_names2}(?=$|,| y )", "{who} se llama {two_names2}",
-        (known_as("{two_names2}", "{who}"), sets("name", "{two_names2}")), 0.8, 0.85),
+        gives_name("{two_names2}"), 0.8, 0.85),
     Row("(?:yo )?soy {given_name2}(?=$|,)", "{who} se llama {given_name2}",
-        (known_as("{given_name2}", "{who}"), sets("name", "{given_name2}")), 0.8, 0.75),
+        gives_name("{given_name2}"), 0.8, 0.75),
     Row(rf"(?:puedes llamarme|llámame|{_ALL} me {_SAY}) {{name}}(?=$|[,.;])",
         "A {who} le llaman {name}", (known_as("{who}", "{name}"), sets("goes_by", "{name}")), 0.7),
     Row(rf"mi {{kin}}(?: se llama|,)? {{full_name}},? (?:pero |y |aunque )?{_ALL} (?:le|la|lo) {_SAY}"

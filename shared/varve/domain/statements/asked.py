@@ -117,14 +117,13 @@ def score_row(asking: Asking, found: Found) -> float:
     """Return how likely what was found answers the question, as a logit."""
     asked = asking.words
     cues = read_cues(found.text)
-    is_third = asked.names_another
     signals = measure_row(asking, found)
     tells_none = (
         cues.has(COMING) or only_reminds(cues) or asked.is_of_another(cues)
     )
     is_beside = asked.has_fewer(cues) and signals["unrelated"] > 0
     odds = weigh(signals, weights_of_rows(asking))
-    if not is_third and asked.is_of_other_topics(cues):
+    if not asked.names_another and asked.is_of_other_topics(cues):
         odds -= OF_OTHER_TOPICS
     return odds - NO_STATE * tells_none - BESIDE * is_beside
 

@@ -16,7 +16,6 @@ from varve.domain.extractive import sentences
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.tokens import fold, words
-from varve.domain.statements.cues import join_phrases
 from varve.domain.statements.likeness import LEAST_LIKENESS
 from varve.domain.statements.told_sentences import (
     ToldSentence,
@@ -363,17 +362,6 @@ def list_request_patterns() -> Iterator[str]:
     for language in installed_languages():
         yield from language.forgetting.asks
         yield from language.forgetting.erases
-
-
-def goes_on(text: str) -> bool:
-    """Return whether a part of a message tells of the same as the part before."""
-    return _compile_dangling().match(fold_apostrophes(text)) is not None
-
-
-@cache
-def _compile_dangling() -> re.Pattern[str]:
-    words = join_phrases(lambda language: language.forgetting.dangling)
-    return re.compile(rf"(?:{words})\b")
 
 
 @cache

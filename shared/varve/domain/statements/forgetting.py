@@ -16,7 +16,6 @@ from varve.domain.language.tokens import fold, spaced_words
 from varve.domain.search.row import Message
 from varve.domain.statements.folding import names_value
 from varve.domain.statements.forget_topics import (
-    goes_on,
     list_request_patterns,
     read_topics,
 )
@@ -25,7 +24,11 @@ from varve.domain.statements.forgotten_words import (
     ForgottenWords,
     Stated,
 )
-from varve.domain.statements.parts import leave_out_parts, split_parts
+from varve.domain.statements.parts import (
+    find_with_rest,
+    leave_out_parts,
+    split_parts,
+)
 from varve.domain.summary import KEY_FACTS_HEADING
 from varve.domain.triple import Op, Triple, TripleOperation
 
@@ -54,18 +57,11 @@ class ForgottenValue(Forgotten):
         if not is_same_talk or not self.concerns(stated):
             return frozenset()
         parts = split_parts(stated.words)
-        found = self._find_naming(parts)
+        found = find_with_rest(
+            parts, lambda at: names_value(parts[at], self.value)
+        )
         if not found and names_value(stated.content, self.value):
             return frozenset(range(len(parts)))
-        return found
-
-    def _find_naming(self, parts: Sequence[str]) -> frozenset[int]:
-        """Return the numbers of the parts that name the value, or go on from one that does."""
-        found: set[int] = set()
-        for number, part in enumerate(parts):
-            is_same = number - 1 in found and goes_on(part)
-            if is_same or names_value(part, self.value):
-                found.add(number)
         return frozenset(found)
 
     def is_named_in(self, text: str) -> bool:

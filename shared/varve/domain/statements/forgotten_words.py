@@ -11,12 +11,15 @@ from varve.domain.record import turn_id
 from varve.domain.search.row import Message
 from varve.domain.statements.forget_topics import (
     Topic,
-    goes_on,
     read_topics,
 )
 from varve.domain.statements.likeness import LEAST_LIKENESS
 from varve.domain.statements.particulars import is_date_word
-from varve.domain.statements.parts import find_parts, split_parts
+from varve.domain.statements.parts import (
+    find_parts,
+    find_with_rest,
+    split_parts,
+)
 from varve.domain.statements.told_sentences import read_sentence
 
 MIN_FIGURE = 5
@@ -108,13 +111,12 @@ class _Matter:
 
         A request tells of none, unless it says itself what it asks to forget.
         """
-        found: dict[int, str] = {}
+        parts = split_parts(text)
         asking = _find_asking(text)
-        for number, part in enumerate(split_parts(text)):
-            is_same = number - 1 in found and goes_on(part)
-            if is_same or self._tells(part, asks=number in asking):
-                found[number] = part
-        return found
+        found = find_with_rest(
+            parts, lambda at: self._tells(parts[at], asks=at in asking)
+        )
+        return {at: parts[at] for at in found}
 
     def _tells(self, part: str, *, asks: bool) -> bool:
         sentence = read_sentence(part, self.speaker)

@@ -1,13 +1,15 @@
 """The parts of a message: what each of them states holds or ends by itself."""
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 
-from varve.domain.language.abbreviations import LONGEST, build_abbreviation
+from varve.domain.language.abbreviations import build_abbreviation, split_at
+from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.statements.cues import (
     MAX_CACHED_TEXTS,
     Cues,
+    join_phrases,
     read_cues,
 )
 from varve.domain.statements.particulars import count_shared
@@ -25,7 +27,8 @@ def split_parts(text: str) -> tuple[str, ...]:
     "I live in Porto, near the sea, and I work at Acme." has two parts.
     """
     parts: list[str] = []
-    for sentence in filter(None, _split_sentences(text.strip())):
+    sentences = split_at(text.strip(), _SENTENCE_ENDS, _ABBREVIATION)
+    for sentence in filter(None, sentences):
         first, *clauses = _CLAUSE_ENDS.split(sentence)
         parts.append(first)
         for clause in clauses:
@@ -34,18 +37,6 @@ def split_parts(text: str) -> tuple[str, ...]:
             else:
                 parts[-1] += f" {clause}"
     return tuple(parts)
-
-
-def _split_sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a text; an abbreviation such as "Mr." ends none."""
-    start = 0
-    for found in _SENTENCE_ENDS.finditer(text):
-        if not _ABBREVIATION.search(
-            text[max(start, found.start() - LONGEST) : found.start()]
-        ):
-            yield text[start : found.start()]
-            start = found.end()
-    yield text[start:]
 
 
 def _states_itself(clause: str, before: str) -> bool:
@@ -119,3 +110,26 @@ def leave_out_parts(text: str, parts: frozenset[int]) -> str:
     first = left[0][joint.end() :] if joint else left[0]
     rest = " ".join([first, *left[1:]])
     return (rest[:1].upper() + rest[1:]).rstrip(",")
+
+
+def find_with_rest(
+    parts: Sequence[str], tells: Callable[[int], bool]
+) -> list[int]:
+    """Return the numbers of the parts that tell something, or go on from one that does."""
+    found: list[int] = []
+    for number, part in enumerate(parts):
+        is_same = found[-1:] == [number - 1] and _goes_on(part)
+        if is_same or tells(number):
+            found.append(number)
+    return found
+
+
+def _goes_on(text: str) -> bool:
+    """Return whether a part of a message tells of the same as the part before."""
+    return _compile_dangling().match(fold_apostrophes(text)) is not None
+
+
+@cache
+def _compile_dangling() -> re.Pattern[str]:
+    words = join_phrases(lambda language: language.forgetting.dangling)
+    return re.compile(rf"(?:{words})\b")
