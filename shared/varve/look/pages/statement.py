@@ -38,14 +38,9 @@ def show_record(visit: Visit) -> PageView:
         "period_name": name_period(day),
         "briefly": name_period_briefly,
         "confirmations": _list_confirmations(visit, statement.confirmations),
-        "correct": "",
-        "forget": "",
+        "correct": visit.command("correct", record_id, "…"),
+        "forget": visit.command("forget", "--id", record_id, "--dry-run"),
     }
-    if not is_summary:
-        values["correct"] = visit.command("correct", record_id, "…")
-        values["forget"] = visit.command(
-            "forget", "--id", record_id, "--dry-run"
-        )
     return PageView(
         "record.html",
         f"{record['memoryType']} of {name_period(day)}",

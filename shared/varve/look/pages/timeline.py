@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import LATEST, Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.record import Record
 from varve.domain.strata import Strata, Stratum
@@ -88,6 +88,7 @@ def show_period(visit: Visit) -> PageView:
     stratum = strata.get(period)
     if stratum is None:
         raise Rejected("period", f"memory holds nothing of {period.label}")
+    expires = visit.inspection.expiry(period)
     values = {
         "stratum": stratum,
         "period": period,
@@ -100,7 +101,7 @@ def show_period(visit: Visit) -> PageView:
         "tally": visit.inspection.count(period, user_id=visit.user),
         "summaries": _read_summaries(visit, period),
         "changes": visit.inspection.changes(period, most=SHOWN),
-        "expires": visit.inspection.expiry(period),
+        "expires": None if expires >= LATEST else expires,
         "bare": name_period_briefly,
         "chart": None,
         "core": None,
