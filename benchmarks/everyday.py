@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.everyday_cases import HANDS, NOW, USER, Asked, Told, fill, read
+from benchmarks.updates import is_marked
 from varve import Memory
 
 HEADINGS = (
@@ -75,7 +76,7 @@ def judge(
     first = marks[0][0] if marks else set()
     is_right = bool(first & asked.answers)
     lines = (block.text or block.head).lower().splitlines()
-    unmarked = [line for line in lines if not _is_marked(line)]
+    unmarked = [line for line in lines if not is_marked(line)]
     yield "first right", is_right
     yield "stale first", bool(first & asked.stale) and not is_right
     yield "unmarked", any(ids & asked.stale and now for ids, now in marks)
@@ -85,10 +86,6 @@ def judge(
     )
     yield "context right", _tells(lines, told, asked.answers)
     yield "context stale", _tells(unmarked, told, asked.stale)
-
-
-def _is_marked(line: str) -> bool:
-    return "no longer" in line or "held until" in line
 
 
 def _tells(lines: list[str], told: Told, ids: frozenset[str]) -> bool:

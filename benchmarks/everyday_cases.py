@@ -7,18 +7,17 @@ before; one without answers is answered by nothing.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
+from benchmarks.updates import SCOPE
+from benchmarks.updates_cases import BEGINNING
 from tests.support.drivers import open_memory
 from varve import Memory
-from varve.domain.identity import Scope
 
 FOLDER = Path(__file__).parent / "everyday"
 HANDS = ("one", "two", "three")
-BEGINNING = datetime(2026, 2, 2, 9, tzinfo=UTC)
 NOW = BEGINNING + timedelta(days=260)
-SCOPE = Scope("default", "default")
 USER = "u-1"
 
 

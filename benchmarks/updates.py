@@ -279,8 +279,12 @@ def _unmarked(shown: Sequence[Shown], case: Case) -> Iterator[bool]:
 def _stale_lines(block: str, case: Case) -> Iterator[bool]:
     """Tell for each line of a block whether it says a superseded value as current."""
     for line in block.splitlines():
-        is_marked = "no longer" in line or "held until" in line
-        yield not is_marked and _is_stale(Shown(line, ()), case)
+        yield not is_marked(line) and _is_stale(Shown(line, ()), case)
+
+
+def is_marked(line: str) -> bool:
+    """Return whether a line of a block says that it no longer holds."""
+    return "no longer" in line or "held until" in line
 
 
 def describe_failure(case: Case, answers: Answers) -> str:

@@ -217,7 +217,7 @@ def ask_everyday(hand: str, folder: Path, listener: Listener) -> None:
             kind = EVERYDAY if one.answers else NONE
             listener.sorts = frozenset({kind})
             listener.asked = one
-            memory.search(one.text, user_id=USER, max_results=5, now=NOW)
+            memory.search(one.text, user_id=USER, max_results=5)
     listener.asked = None
 
 
@@ -327,9 +327,9 @@ def measure_one(heard: Heard) -> Measured:
         later = heard.rows[other].statement
         if earlier is None or later is None:
             continue
-        signals = measure_pair(asking, earlier, later)
         odds = score_pair(asking, earlier, later, 0.0)
         if math.isfinite(odds):
+            signals = measure_pair(asking, earlier, later)
             pairs.append(signals)
             pair_guards.append(odds - weigh(signals, PAIR_WEIGHTS))
             places.append((place, other))
