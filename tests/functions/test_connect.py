@@ -124,6 +124,28 @@ def test_a_correction_belongs_to_the_user_of_the_record(
         again.correct("fact-none", "It is green.")
 
 
+def test_a_correction_back_to_earlier_words_holds(
+    memory: Memory, local: Memory, api: StackApi
+) -> None:
+    sent: list[Any] = []
+
+    def accept(event: Any) -> Any:
+        sent.extend(event["conversations"])
+        return {"accepted": {"conversations": 1, "messages": 1}}
+
+    api.outputs["IngestFunctionName"] = "ingest"
+    api.functions["ingest"] = accept
+    again = Memory.connect("varve", workspace="acme", agent="support")
+    local.ingest(say("nils", "Our standup is at 9:30."))
+    found = memory.search("standup", user_id="nils", memory_types=["turn"])
+    for time in ("10:00", "9:30", "10:00"):
+        again.correct(found.results[0].id, f"Our standup is at {time}.")
+    for _ in range(2):
+        local.ingest(sent)
+        (held,) = local.search("When is our standup?", user_id="nils").results
+        assert "10:00" in held.content
+
+
 @pytest.mark.usefixtures("local")
 def test_the_frameworks_adapters_recall_over_it(memory: Memory) -> None:
     recalled = TurnMemory(memory).recall("Which city did I move to?", "dana")

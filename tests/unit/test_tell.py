@@ -258,6 +258,107 @@ def test_4_events_of_ingest_remember_and_correct_once(memory: Memory) -> None:
     assert "Porto" in str(memory.profile(user_id="u-42", now=LATER))
 
 
+def tell_standup(memory: Memory, turn: str, *told: tuple[str, int]) -> int:
+    """Send corrections of a standup's time as events, each at an hour.
+
+    Return how many of them memory took in.
+    """
+    taken_in = 0
+    for time, hour in told:
+        at = NOW + timedelta(hours=hour)
+        event = {
+            "type": "correct",
+            "workspaceId": "default",
+            "agentId": "default",
+            "id": turn,
+            "text": f"Our standup is at {time}.",
+            "userId": "u-42",
+            "name": "Dana",
+        }
+        stored = memory.ingest(read_told(event, at), now=at).stored
+        assert stored is not None
+        taken_in += stored.messages
+    return taken_in
+
+
+def list_standups(memory: Memory, *, is_current: bool) -> list[str]:
+    results = memory.search(
+        "When is our standup?",
+        user_id="u-42",
+        memory_types=["turn"],
+        include_superseded=True,
+        now=LATER,
+    ).results
+    return [
+        one.content.partition(" at ")[2]
+        for one in results
+        if "standup" in one.content and one.current is is_current
+    ]
+
+
+@pytest.fixture
+def standup(memory: Memory) -> str:
+    """Return the id of a turn that tells the time of a standup."""
+    told = said("Our standup is at 9:30.")
+    memory.ingest(told | {"conversationId": "c2"})
+    results = memory.search("standup", memory_types=["turn"]).results
+    return next(one.id for one in results if "standup" in one.content)
+
+
+def test_an_event_that_returns_to_earlier_words_corrects(
+    memory: Memory, standup: str
+) -> None:
+    tell_standup(memory, standup, ("10:00", 1), ("9:30", 2), ("10:00", 3))
+    assert list_standups(memory, is_current=True) == ["10:00."]
+    tell_standup(memory, standup, ("9:30", 4))
+    assert list_standups(memory, is_current=True) == ["9:30."]
+    tell_standup(memory, standup, ("10:00", 5), ("9:30", 6), ("10:00", 7))
+    assert list_standups(memory, is_current=True) == ["10:00."]
+
+
+@pytest.mark.parametrize("again", [1, 2, 3])
+def test_a_repeated_delivery_of_a_correction_changes_nothing(
+    memory: Memory, standup: str, again: int
+) -> None:
+    events = [("10:00", 1), ("9:30", 2), ("10:00", 3)]
+    tell_standup(memory, standup, *events)
+    assert tell_standup(memory, standup, events[again - 1]) == 0
+    assert list_standups(memory, is_current=True) == ["10:00."]
+
+
+def test_an_event_in_the_words_of_the_last_correction_changes_nothing(
+    memory: Memory, standup: str
+) -> None:
+    assert tell_standup(memory, standup, ("10:00", 1), ("9:30", 2)) == 2
+    assert tell_standup(memory, standup, ("9:30", 3)) == 0
+    assert list_standups(memory, is_current=True) == ["9:30."]
+
+
+def test_events_with_a_time_are_kept_though_none_is_stored_before_the_next(
+    memory: Memory, standup: str
+) -> None:
+    events = [
+        {
+            "type": "correct",
+            "workspaceId": "default",
+            "agentId": "default",
+            "id": standup,
+            "text": f"Our standup is at {time}.",
+            "userId": "u-42",
+            "name": "Dana",
+            "at": (NOW + timedelta(hours=hour)).isoformat(),
+        }
+        for hour, time in enumerate(("10:00", "9:30", "10:00"), 1)
+    ]
+    sent = [read_told(one, LATER)[0] for one in events]
+    memory.ingest(sent)
+    assert list_standups(memory, is_current=True) == ["10:00."]
+    assert len({one.conversation_id for one in sent}) == 3
+    again = memory.ingest([read_told(one, LATER)[0] for one in events]).stored
+    assert again is not None
+    assert again.messages == 0
+
+
 @pytest.mark.parametrize(
     ("event", "field"),
     [

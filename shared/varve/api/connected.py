@@ -144,7 +144,12 @@ class ConnectedMemory(Memory):
             turn = self.get(words)
             speaker = turn.about if turn else None
         correction = build_correction_of(
-            record.id, text, now or self._clock(), record.user_id, speaker
+            record.id,
+            text,
+            now or self._clock(),
+            record.user_id,
+            speaker,
+            is_event=True,
         )
         return self.ingest(correction)
 

@@ -31,7 +31,11 @@ class RememberEvent(_ToldEvent):
 
 
 class CorrectEvent(_ToldEvent):
-    """What holds instead of the fact or turn `id`, whose user is `user_id`."""
+    """What holds instead of the fact or turn `id`, whose user is `user_id`.
+
+    Events with the same words, `id` and `at` are one. Without `at` they are one until a
+    correction in other words is stored between them.
+    """
 
     type: Literal["correct"]
     id: Reference
@@ -62,7 +66,12 @@ def _parse_told_event(event: Mapping[str, Any], now: datetime) -> Conversation:
     said_at = told.at or now
     if isinstance(told, CorrectEvent):
         conversation = build_correction_of(
-            told.id, told.text, said_at, told.user_id, told.name
+            told.id,
+            told.text,
+            said_at,
+            told.user_id,
+            told.name,
+            is_event=told.at is not None,
         )
     else:
         conversation = build_remembered(

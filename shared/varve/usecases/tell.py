@@ -1,6 +1,6 @@
 """Tell memory one statement, or correct one that it has."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from varve.domain.calendar import Grain
@@ -12,11 +12,7 @@ from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.search.query import Filter
 from varve.domain.statements.cues import read_cues
-from varve.domain.statements.parts import (
-    find_corrected_parts,
-    find_parts,
-    measure_kinship,
-)
+from varve.domain.statements.parts import find_parts, measure_kinship
 from varve.domain.statements.telling import (
     CORRECTION,
     EndedMessage,
@@ -24,10 +20,10 @@ from varve.domain.statements.telling import (
     build_correction_of,
     build_remembered,
     find_turn_id,
-    list_corrected,
     require_correctable,
 )
 from varve.ports.meter import doing
+from varve.usecases.correcting import choose_corrected
 from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
@@ -82,7 +78,7 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     require_correctable(record_id)
     reader = session.records.at(session.scope)
     _, record = find_record(reader, session.scope, record_id)
-    record = _choose_corrected(session, record, text)
+    record = choose_corrected(session, record, text)
     correction = _build_correction(session, record, text)
     outcome = ingest(session, [correction])
     end_values(session, _build_ending(session, record, correction))
@@ -180,59 +176,6 @@ def _list_stating(
         and one.source_ids[-1:] == turn.source_ids[-1:]
         and wanted in normalized(one.content)
     ]
-
-
-def _choose_corrected(session: Session, record: Record, text: str) -> Record:
-    """Return what a correction of a record corrects: the last of its corrections, else it.
-
-    If the last correction has the same words, it is the same one again: it corrects what
-    it did before, for it may come any number of times. Corrections of other parts of the
-    record's words do not count.
-    """
-    reader = session.records.at(session.scope)
-    parts = find_corrected_parts(record.words, text)
-    said = reader.in_conversations(session.scope, Grain.WORKING, CORRECTION)
-    known = [
-        one
-        for one in said
-        if record.id not in list_corrected(one.source_ids)
-        or parts & find_corrected_parts(record.words, one.words)
-    ]
-    named = {record.id: record, find_turn_id(record): record}
-    last, before = record, record
-    while naming := _find_naming(known, named):
-        for turn, corrected in naming:
-            named |= _list_ids(turn, known)
-            last, before = turn, corrected
-    is_again = last is not record and last.words == text.strip()
-    return before if is_again else last
-
-
-def _find_naming(
-    records: Iterable[Record], named: Mapping[str, Record]
-) -> list[tuple[Record, Record]]:
-    """Return the turns outside `named` that correct one of it, with what they correct.
-
-    `named` has records by the ids that may name them.
-    """
-    found: list[tuple[Record, Record]] = []
-    for one in records:
-        if one.memory_type is not MemoryType.TURN or one.id in named:
-            continue
-        ids = [id_ for id_ in list_corrected(one.source_ids) if id_ in named]
-        if ids:
-            found.append((one, named[ids[0]]))
-    return found
-
-
-def _list_ids(turn: Record, records: Iterable[Record]) -> dict[str, Record]:
-    """Return a turn, by its id and those of the facts drawn from it."""
-    of_turn = [
-        one.id
-        for one in records
-        if one.conversation_id == turn.conversation_id
-    ]
-    return dict.fromkeys((turn.id, *of_turn), turn)
 
 
 def _build_correction(

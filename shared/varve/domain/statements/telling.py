@@ -75,14 +75,19 @@ def build_correction_of(
     at: datetime,
     user_id: str | None,
     speaker: str | None,
+    *,
+    is_event: bool = False,
 ) -> Conversation:
     """Return the correction of the record with an id, as `build_correction`.
 
-    Raises Rejected: names the field; the id is no fact's or turn's.
+    As an event it is another one at another time: its sender does not read memory, and
+    may return to earlier words. Raises Rejected: names the field; the id is no fact's or
+    turn's.
     """
     require_correctable(record_id)
     said = _read_statement(text)
-    id_ = CORRECTION + digest(record_id, said, length=24)
+    told = [record_id, said, iso(at)] if is_event else [record_id, said]
+    id_ = CORRECTION + digest(*told, length=24)
     return _build(id_, name_corrected(record_id), said, at, user_id, speaker)
 
 
