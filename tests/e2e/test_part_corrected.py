@@ -214,3 +214,78 @@ def test_the_time_before_the_correction_has_the_whole_message(
     set_profile(memory)
     found = memory.search("cello", user_id=USER, as_of="2026-03-10").results
     assert f"Dana: {CELLO}" in [one.content for one in found]
+
+
+TWO_VALUES = [
+    ("Trabajo en Endesa como ingeniera", "employer", "ingenier"),
+    ("Trabajo como ingeniera en Endesa.", "employer", "ingenier"),
+    ("I work at Endesa as an engineer", "employer", "engineer"),
+    ("I work as an engineer at Endesa and I love it.", "employer", "engineer"),
+    ("Trabajo en Endesa como ingeniera", "role", "Endesa"),
+    ("I work at Endesa as an engineer", "role", "Endesa"),
+]
+
+
+@pytest.mark.parametrize(("told", "key", "left"), TWO_VALUES)
+def test_the_other_value_of_a_corrected_part_is_still_told(
+    memory: Memory, told: str, key: str, left: str
+) -> None:
+    say(memory, told)
+    memory.set_profile(key, "Quidel", user_id=USER)
+    gone = "Endesa" if key == "employer" else "ngenie"
+    question = "Where do I work, and as what?"
+    if "Trabajo" in told:
+        question = "¿Dónde trabajo y como qué?"
+    for asked in (question, left, None):
+        current = list_current(memory, asked)
+        assert tells(current, left)
+        assert not tells(current, gone)
+    assert tells(list_current(memory, question), "Quidel")
+    block = memory.context(question, user_id=USER).text
+    assert left in block
+    assert gone not in block
+    held = memory.profile(user_id=USER)["attributes"]
+    assert {one["value"] for one in held} >= {"Quidel"}
+    assert any(left in one["value"] for one in held)
+
+
+def test_a_change_of_the_graph_leaves_the_other_value(memory: Memory) -> None:
+    say(memory, "I live in Madrid with my wife Marta.")
+    update_graph(memory)
+    assert tells(list_current(memory, "Who is my wife?"), "Marta")
+    assert not tells(list_current(memory), "Madrid")
+
+
+def test_a_relation_of_the_corrected_topic_is_not_told_again(
+    memory: Memory,
+) -> None:
+    say(memory, "Trabajo en Acme y mi jefa es Eva.")
+    memory.set_profile("employer", "Bosch", user_id=USER)
+    current = list_current(memory, "¿Dónde trabajo?")
+    assert tells(current, "Bosch")
+    assert not tells(current, "Eva")
+
+
+def test_a_value_asked_to_be_forgotten_is_not_told_again(
+    memory: Memory,
+) -> None:
+    say(memory, "I work at Endesa as an engineer.")
+    message = {"role": "user", "name": "Dana", "content": ""}
+    message |= {"content": "Forget that I'm an engineer.", "id": "m2"}
+    memory.ingest(
+        {"conversationId": "c2", "userId": USER, "messages": [message]}
+    )
+    memory.set_profile("employer", "Quidel", user_id=USER)
+    assert tells(list_current(memory, "Where do I work?"), "Quidel")
+    assert not tells(list_current(memory), "engineer")
+
+
+def test_erasing_the_correction_leaves_the_message_as_it_was(
+    memory: Memory,
+) -> None:
+    say(memory, "I work at Endesa as an engineer.")
+    before = list_current(memory, "Where do I work?")
+    memory.set_profile("employer", "Quidel", user_id=USER)
+    (found,) = memory.search("Quidel", memory_types=["turn"]).results
+    memory.forget(ids=[found.id])
+    assert list_current(memory, "Where do I work?") == before

@@ -23,6 +23,7 @@ from varve.domain.statements.telling import (
     require_correctable,
 )
 from varve.ports.meter import doing
+from varve.usecases.beside_corrected import BesideCorrected
 from varve.usecases.correcting import choose_corrected
 from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.ingest import IngestOutcome, ingest
@@ -90,7 +91,8 @@ def correct_messages(
 ) -> list[Replacement]:
     """Correct the parts of messages that state the ended values; return the corrections.
 
-    `tell` returns the words of one message's correction, in its user's language.
+    `tell` returns the words of one message's correction, in its user's language. What else
+    the corrected part states is told again with them.
     A part is corrected as the fact that was drawn from it; without one, the message is.
     If the words have expired, the correction still says what holds, for the summaries
     repeat the words.
@@ -100,6 +102,7 @@ def correct_messages(
     turns = reader.get(session.scope, Grain.WORKING, list(told))
     users = {turn.user_id for turn in turns}
     heard = {user: _list_heard(session, user) for user in users}
+    beside = BesideCorrected(session)
     made: list[Replacement] = []
     for turn in turns:
         language = find_language(
@@ -107,6 +110,7 @@ def correct_messages(
         )
         text = tell(told[turn.id], turn, language)
         record = _find_stating(session, turn, told[turn.id], text)
+        text = beside.tell(turn, record, told[turn.id], text, language)
         correction = _build_correction(session, record, text)
         made.append(Replacement(told[turn.id], correction, has_expired=False))
     for id_ in told.keys() - {turn.id for turn in turns}:

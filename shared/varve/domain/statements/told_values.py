@@ -120,15 +120,21 @@ class ToldValues:
         earlier: Collection[Message],
         later: Collection[Message],
     ) -> bool:
-        """Return whether later messages state again a value that words drawn from earlier ones name."""
+        """Return whether later messages state again a value that words drawn from earlier ones name.
+
+        They do not if they replace another value that the words name.
+        """
         before = _collect(self._stated, earlier)
         after = _collect(self._stated, later)
         folded = fold(words)
+        is_again = False
         for slot in before.keys() & after.keys():
-            again = before[slot] & after[slot]
-            if any(fold(value) in folded for value in again):
-                return True
-        return False
+            named = {one for one in before[slot] if fold(one) in folded}
+            if named & after[slot]:
+                is_again = True
+            elif named and slot[1] in SINGLE_VALUED:
+                return False
+        return is_again
 
 
 def _get_key(triple: Triple) -> tuple[str, str, str]:
