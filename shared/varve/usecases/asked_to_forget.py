@@ -172,7 +172,12 @@ def without_values(
 ) -> Record:
     """Return a summary without the sentences and key facts that name a value."""
     start = Period.parse(record.period).start(zone)
-    own = choose_concerning(values, record.user_id, start)
+    # A summary that was made since has nothing of what was told before.
+    own = [
+        one
+        for one in choose_concerning(values, record.user_id, start)
+        if not (one.is_of_all and one.at < record.created_at)
+    ]
     told = leave_out(record.content, own)
     facts = key_facts_from_json(record.key_facts)
     # A key fact that had no room in the content is carried to the periods above.

@@ -1,6 +1,7 @@
 """The statements that requests to forget name by their words, read from working memory."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -108,6 +109,15 @@ class RequestScan:
                 one.is_told_by(key, words, frozenset([message]))
                 for one in self.words
             )
+        )
+
+    def is_of_user(self, user: str | None, at: datetime) -> bool:
+        """Return whether a user later asked to forget all that was told until then."""
+        if user is None or not self.found:
+            return False
+        return any(
+            one.is_of_user and one.user == user and at <= one.at
+            for one in self.words
         )
 
     def _read(self, rows: Spots) -> Iterable[Stated]:

@@ -285,7 +285,11 @@ def _of_triple(
     keys: set[MessageKey] = set()
     users = _users(*(one.user_id for one in triple.evidence))
     for operation in triple.evidence:
-        if operation.op is not Op.DELETE:
+        # What closed it tells another value, unless it names both.
+        ended = operation is triple.evidence[-1] and triple.invalid_at
+        if operation.op is not Op.DELETE and not (
+            ended and not operation.replaces
+        ):
             keys.update(
                 (operation.conversation_id, id_)
                 for id_ in operation.message_ids

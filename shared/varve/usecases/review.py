@@ -292,6 +292,9 @@ def _is_named(one: Proposal, value: AnyForgotten) -> bool:
     if not one.erases or one.users != users:
         return False
     if isinstance(value, ForgottenWords):
+        # What has expired was told before what working memory has.
+        if value.is_of_user and one.date < iso(value.at)[:10]:
+            return True
         return value.is_told_by(one.id, one.content, one.messages)
     talks = {conversation for conversation, _ in value.messages}
     is_same_talk = any(talk in talks for talk, _ in one.messages)

@@ -1,11 +1,11 @@
 """Which triples and attributes are corrected or forgotten, and when the others were confirmed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from varve.domain.calendar import Grain, moment
 from varve.domain.mention import in_words
-from varve.domain.profile import ProfileEntry
+from varve.domain.profile import DEFAULT_USER, ProfileEntry
 from varve.domain.search.columns import Columns
 from varve.domain.search.row import Message
 from varve.domain.statements.confirmed_places import find_confirmations
@@ -22,8 +22,17 @@ def drop_superseded_attributes(
     statements: Sequence[ProfileEntry], stock: Stock
 ) -> list[ProfileEntry]:
     """Return the profile's statements that no message corrects or asks to forget."""
-    dropped = _find_dropped(_list_parts(statements), stock)
+    parts = _list_parts(statements)
+    dropped = _find_dropped(parts, stock)
+    owned = [
+        (one.id, _real_user(one.user_id), one.event_time) for one in statements
+    ]
+    dropped |= _find_of_forgotten_users(owned, parts, stock)
     return [one for one in statements if one.id not in dropped]
+
+
+def _real_user(user: str) -> str | None:
+    return None if user == DEFAULT_USER else user
 
 
 def find_doubtful_attributes(
@@ -83,7 +92,11 @@ def drop_superseded_triples(
     held: Sequence[Triple], stock: Stock
 ) -> list[Triple]:
     """Return the triples that no message corrects or asks to forget."""
-    dropped = _find_dropped(_list_triples(held), stock)
+    parts = _list_triples(held)
+    dropped = _find_dropped(parts, stock)
+    told = [(one.id, one.evidence[-1]) for one in held]
+    owned = [(id_, one.user_id, one.event_time) for id_, one in told]
+    dropped |= _find_of_forgotten_users(owned, parts, stock)
     return [triple for triple in held if triple.id not in dropped]
 
 
@@ -110,6 +123,30 @@ def _find_dropped(parts: Parts, stock: Stock) -> frozenset[str]:
         return frozenset()
     corrected = Standings(columns, told=stock.told).find_corrected(parts)
     return corrected | columns.derive(RequestScan).find_told(parts)
+
+
+def _find_of_forgotten_users(
+    owned: Iterable[tuple[str, str | None, datetime]],
+    parts: Parts,
+    stock: Stock,
+) -> frozenset[str]:
+    """Return the keys of what users told before they asked to forget all of it.
+
+    `owned` has each key with its user and time. What a turn in memory states is left to
+    its own time: "since 2019" may be told today.
+    """
+    columns = _read_columns(stock)
+    if columns is None:
+        return frozenset()
+    scan = columns.derive(RequestScan)
+    if not scan.found:
+        return frozenset()
+    held = Standings(columns, told=stock.told).find_turns(parts)
+    return frozenset(
+        key
+        for key, user, at in owned
+        if key not in held and scan.is_of_user(user, at)
+    )
 
 
 def _read_columns(stock: Stock) -> Columns | None:

@@ -13,6 +13,8 @@ class ForgettingWords:
     A request begins with `polite` words, then one of `asks`, or one of `erases`, which also
     erase other things: there it names `memory` or a `personal` thing. `told` follows it
     where everything about a thing is meant; `lead` says nothing; `ends` end what it names:
+    - the speaker `myself`, verb and all, or what is known `about_myself`, before `trailing`
+      words that say nothing and not before what it `spares`;
     - a thing of one's `own`, as `asked_own` asks for it too;
     - an `asked` clause, `where` of it with a `place` and `amount` with a figure;
     - what one `states`, or something `of_others` whom it names.
@@ -32,6 +34,10 @@ class ForgettingWords:
     told: Words = ()
     lead: Words = ()
     ends: Words = ()
+    myself: Words = ()
+    about_myself: Words = ()
+    trailing: Words = ()
+    spares: Words = ()
     own: Words = ()
     subject: Words = ()
     has: Words = ()

@@ -2,6 +2,7 @@
 
 "Forget my salary" names a thing of its speaker's own, "forget where I live" a clause, "forget
 that I was fired" a statement, and "forget what I told you about Ana" whatever is told of Ana.
+"Forget me" and "delete everything you know about me" name all that is told of the speaker.
 "Forget it" and "forget pizza" name nothing that memory hides.
 """
 
@@ -42,6 +43,7 @@ class Naming(StrEnum):
     CLAUSE = "clause"
     STATEMENT = "statement"
     ANY = "any"
+    SELF = "self"
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class Topic:
 
     def is_told_in(self, sentence: ToldSentence) -> bool:
         """Return whether a sentence of the request's speaker tells of it."""
+        if self.kind is Naming.SELF:
+            return True
         if sentence.asks and not self.everything:
             return False
         if self._tells_otherwise(sentence):
@@ -204,6 +208,13 @@ class _Requests:
             rf"(?:,? {lead}\b,?)*(?P<told>,? {_any_of(given.told)}\b)?"
             rf"(?:,? {lead}\b,?)* (?P<body>.+?)(?P<memory> {memory}\b.*)?$"
         )
+        trailing = rf"(?:,? {_any_of(given.trailing)}\b)*"
+        verbs = rf"(?:{asks}|{erases})(?:,? {lead}\b,?)*"
+        self._self = re.compile(
+            rf"\W*(?:{polite}\b[,.!:]* )*(?:{_any_of(given.myself)}{trailing}\W*$"
+            rf"|{verbs} {_any_of(given.about_myself)}{trailing}"
+            rf"(?:\W*$|[,;:.] (?!{_any_of(given.spares)}\b)))"
+        )
         self._ends = re.compile(rf"\s?{_any_of(given.ends)}.*$")
         self._own_thing = re.compile(rf"{_any_of(given.own)} (?P<thing>.+)")
         self._asked_own = re.compile(_any_of(given.asked_own))
@@ -261,6 +272,9 @@ class _Requests:
     def read(self, sentence: str) -> Iterator[Topic]:
         """Yield what a sentence asks to forget."""
         text = fold_apostrophes(sentence)
+        if self._self.match(text):
+            yield Topic(Naming.SELF, text, self)
+            return
         found = self._request.match(text)
         if found is None:
             return
@@ -362,6 +376,7 @@ def list_request_patterns() -> Iterator[str]:
     for language in installed_languages():
         yield from language.forgetting.asks
         yield from language.forgetting.erases
+        yield from language.forgetting.myself
 
 
 @cache
@@ -377,4 +392,6 @@ def read_topics(text: str) -> tuple[Topic, ...]:
     for sentence in sentences(text):
         for language in _list_requests():
             topics += language.read(sentence)
-    return tuple(topic for topic in topics if topic.words)
+    return tuple(
+        topic for topic in topics if topic.words or topic.kind is Naming.SELF
+    )

@@ -81,7 +81,11 @@ def choose_concerning(
     values: Iterable[AnyForgotten], user: str | None, start: datetime
 ) -> tuple[AnyForgotten, ...]:
     """Return the values that a summary of a user's period may name; see `Forgotten`."""
-    return tuple(one for one in values if one.concerns_summary(user, start))
+    return tuple(
+        one.in_summary(user)
+        for one in values
+        if one.concerns_summary(user, start)
+    )
 
 
 def keep_rest(stated: Stated, values: Iterable[AnyForgotten]) -> str:

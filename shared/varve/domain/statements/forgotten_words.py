@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
 from varve.domain.language.courtesies import is_courtesy
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.record import turn_id
 from varve.domain.search.row import Message
 from varve.domain.statements.forget_topics import (
+    Naming,
     Topic,
     read_topics,
 )
@@ -63,6 +65,11 @@ class Forgotten:
     user: str | None
 
     @property
+    def is_of_all(self) -> bool:
+        """Whether it is all that was told until then."""
+        return False
+
+    @property
     def request_turn(self) -> str:
         """The id of the request's turn."""
         return turn_id(self.request[0] or "", self.request[1])
@@ -70,6 +77,10 @@ class Forgotten:
     def concerns(self, stated: Stated) -> bool:
         """Return whether words are of the user who asks, and not said later."""
         return stated.user == self.user and stated.at <= self.at
+
+    def in_summary(self, user: str | None) -> Self:  # noqa: ARG002 - all are alike
+        """Return what it hides of a summary of a user's period."""
+        return self
 
     def concerns_summary(self, user: str | None, start: datetime) -> bool:
         """Return whether a summary of a user's period that starts then may tell of it.
@@ -105,6 +116,11 @@ class _Matter:
     topics: tuple[Topic, ...]
     names: frozenset[str]
     speaker: str
+
+    @property
+    def is_self(self) -> bool:
+        """Whether it is the speaker, and all that was told."""
+        return any(topic.kind is Naming.SELF for topic in self.topics)
 
     def list_parts(self, text: str) -> dict[int, str]:
         """Return the parts of the speaker's words that tell of a topic, by their numbers.
@@ -151,17 +167,36 @@ class _Matter:
 class ForgottenWords(Forgotten):
     """The statements that a request names by its words, and others' turns that repeat them.
 
-    `asking` are the parts of the request's own turn that ask.
+    `asking` are the parts of the request's own turn that ask. With `whole_text` all
+    sentences of a summary tell of what is forgotten.
     """
 
     matter: _Matter
     told: tuple[_Told, ...]
     asking: _Told
+    whole_text: bool = False
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether the speaker asked to forget all that was told until then."""
+        return self.matter.is_self
+
+    @property
+    def is_of_user(self) -> bool:
+        """Whether it is all that is in memory of the user."""
+        return self.is_of_all and self.user is not None
+
+    def in_summary(self, user: str | None) -> Self:
+        """Return what it hides of a summary of a user's period: all, of who asked for that."""
+        is_own = self.matter.is_self and user == self.user
+        return replace(self, whole_text=True) if is_own else self
 
     def find_parts(self, stated: Stated) -> frozenset[int]:
         """Return the numbers of the parts of a fact or turn that tell of a topic."""
         if not self.concerns(stated):
             return frozenset()
+        if self.is_of_user and stated.id != self.request_turn:
+            return frozenset(range(len(split_parts(stated.words))))
         if stated.speaker is not None:
             hidden = (self.asking, *self.told)
             parts = (one.parts for one in hidden if one.turn.id == stated.id)
@@ -182,16 +217,25 @@ class ForgottenWords(Forgotten):
 
     def is_named_in(self, text: str) -> bool:
         """Return whether a sentence of a summary tells of a topic, or of the same values."""
+        if self.whole_text:
+            return True
         head = _HEAD.match(text)
         name = head["name"] if head else None
         words = text[head.end() :] if head and name else text
         if self._repeats(words):
             return True
+        if self.matter.is_self:
+            return name == self.matter.speaker or self._names_speaker(words)
         if name not in (None, self.matter.speaker):
             return False
         return self.matter.is_asked_in(words) or bool(
             self.matter.list_parts(words)
         )
+
+    def _names_speaker(self, text: str) -> bool:
+        written = read_sentence(text, "").words
+        own = read_sentence(self.matter.speaker, "").words
+        return bool(own) and set(own) <= set(written)
 
     def _repeats(self, text: str) -> bool:
         """Return whether a text has the figures and names of a hidden part."""
@@ -251,14 +295,17 @@ def find_forgotten_words(
             own.append(turn)
     names = frozenset(_find_names(topics, own, speaker))
     matter = _Matter(topics, names, speaker)
+    asking = _Told(request, _find_request(request.words))
     told = list(_find_told(matter, own))
+    if matter.is_self:
+        told = [_leave_later(one, asking) for one in told]
     return ForgottenWords(
         request=message,
         at=request.at,
         user=request.user,
         matter=matter,
         told=(*told, *_find_repeated(matter, told, others)),
-        asking=_Told(request, _find_request(request.words)),
+        asking=asking,
     )
 
 
@@ -268,6 +315,14 @@ def _find_told(matter: _Matter, turns: Iterable[Stated]) -> Iterator[_Told]:
         if parts:
             values = map(matter.list_values, parts.values())
             yield _Told(turn, frozenset(parts), tuple(values))
+
+
+def _leave_later(told: _Told, asking: _Told) -> _Told:
+    """Return a turn without what a request's own turn tells after it asks."""
+    if told.turn.id != asking.turn.id:
+        return told
+    first = min(asking.parts, default=0)
+    return replace(told, parts=frozenset(filter(first.__gt__, told.parts)))
 
 
 def _find_repeated(
