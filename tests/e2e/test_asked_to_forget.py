@@ -12,6 +12,7 @@ from tests.support.model_replies import Knowledge, extraction
 from tests.support.model_server import ModelServer
 from tests.support.statements import list_conversations, tell
 from varve import Memory
+from varve.cli import main
 from varve.domain.errors import Rejected
 from varve.integrations.mcp_resources import PERIOD, RECORD, read_resource
 from varve.integrations.mcp_tools import Tools
@@ -225,3 +226,70 @@ def test_15_a_fact_that_a_model_draws_from_a_request_is_hidden_too(
             memory.ingest(one)
         assert find_ids(memory, told)
         assert not memory.search("salary", user_id=USER).results
+
+
+def test_12_a_triple_that_only_a_requests_words_name_is_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = ["My dog is called Rex.", "I live in Lisbon.", "Forget my dog."]
+    memory = tell(tmp_path, told, NOW)
+    (request,) = find_ids(memory, "Forget my dog")
+    marks = {
+        one["target"]: one["askedToForget"] for one in memory.graph.edges()
+    }
+    assert marks["Lisbon"] is None
+    assert marks.pop("Rex") == request
+    known = memory.graph.entity("Rex")
+    marked = [*known["facts"], *known["mentions"]]
+    assert {one["askedToForget"] for one in marked} == {request}
+    assert main(["graph", "show", "--store", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(
+        ("asked to forget" in one) == ("Lisbon" not in one)
+        for one in lines
+        if "since" in one
+    )
+    rows = memory.sql("select object, current from triples")
+    current = {row["object"]: row["current"] for row in rows}
+    assert current["lisbon"] is True
+    assert current["rex"] is False
+    block = memory.context("What do you know of Dana and Rex?", user_id=USER)
+    assert "Rex" not in block.text
+
+
+@pytest.mark.parametrize(
+    ("told", "request_"),
+    [
+        ("My dog is called Rex.", "Forget what I told you about Rex."),
+        ("Mi perro se llama Rex.", "Olvida lo que te dije de Rex."),
+    ],
+)
+def test_12_no_model_is_told_such_a_triple_once_its_words_have_expired(
+    tmp_path: Path, told: str, request_: str
+) -> None:
+    memory = tell(tmp_path, [told, "I live in Lisbon."], NOW)
+    memory.configure("plan", "free")
+    memory.summarize()
+    memory.cleanup()
+    assert not find_ids(memory, "Rex.")
+    asked = "Dana Rex"
+    assert "Rex" in memory.context(asked, user_id=USER).text
+    memory.remember(request_, user_id=USER, at=NOW)
+    assert "Rex" not in memory.context(asked, user_id=USER).text
+    edges = [one for one in memory.graph.edges() if one["target"] == "Rex"]
+    assert edges
+    assert all(one["askedToForget"] for one in edges)
+
+
+def test_12_a_triple_told_again_later_is_not_marked(tmp_path: Path) -> None:
+    told = ["My dog is called Rex.", "Forget my dog.", "My dog is called Rex."]
+    memory = tell(tmp_path, told, NOW)
+    (edge,) = [one for one in memory.graph.edges() if one["target"] == "Rex"]
+    assert edge["askedToForget"] is None
+
+
+def test_12_another_users_triple_is_not_marked(tmp_path: Path) -> None:
+    memory = tell(tmp_path, ["My dog is called Rex."], NOW)
+    memory.remember("Forget my dog.", user_id="u-2", at=NOW)
+    marks = [one["askedToForget"] for one in memory.graph.edges()]
+    assert set(marks) == {None}

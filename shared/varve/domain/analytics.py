@@ -172,7 +172,11 @@ _TABLES = (
             ),
             _CREATED,
             TableColumn("expired_at", _TIME, "When memory learnt of its end."),
-            TableColumn("current", _FLAG, "False: it has an end."),
+            TableColumn(
+                "current",
+                _FLAG,
+                "False: it has an end, or its user asked to forget it.",
+            ),
             _CONFIDENCE,
             TableColumn(
                 "conversation_id", _TEXT, "Conversation that states it last."

@@ -66,9 +66,10 @@ def grow_trees(edges: Sequence[Edge], root: str | None) -> list[Tree]:
 def format_validity(edge: Edge) -> str:
     """Return `since 2026-08-15`, or `2026-02-16 to 2026-08-15` for a past triple."""
     start = edge["validAt"][:10]
+    held = f"since {start}"
     if edge["invalidAt"]:
-        return f"{start} to {edge['invalidAt'][:10]}"
-    return f"since {start}"
+        held = f"{start} to {edge['invalidAt'][:10]}"
+    return f"{held}, asked to forget" if edge.get("askedToForget") else held
 
 
 class _Grower:

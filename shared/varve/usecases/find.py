@@ -60,8 +60,8 @@ class Stock:
         triples: Callable[[], Iterable[Triple]] = list,
     ) -> None:
         self.told = ToldValues(triples)
-        self._scope = scope
-        self._reader = reader
+        self.scope = scope
+        self.reader = reader
         self._embedder = embedder
         self._grant = grant
         self._metadata = metadata or {}
@@ -85,7 +85,7 @@ class Stock:
 
     @cached_property
     def _ids(self) -> frozenset[str] | None:
-        return find_ids(self._reader, self._scope, self._metadata)
+        return find_ids(self.reader, self.scope, self._metadata)
 
     def columns(self, grain: StoreName) -> Outline:
         """Return the whole store as Columns, or its outline if it is too large to load."""
@@ -101,9 +101,7 @@ class Stock:
         return self._embedders[grain]
 
     def _read(self, grain: StoreName, embedder: Embedder) -> Outline:
-        columns = self._reader.columns(
-            self._scope, grain, model=embedder.model
-        )
+        columns = self.reader.columns(self.scope, grain, model=embedder.model)
         self._embedders[grain] = embedder
         return columns
 
@@ -119,7 +117,7 @@ class Stock:
         narrowed = self.narrow(where, grain)
         if narrowed is None:
             return 0
-        return self._reader.count(self._scope, grain, where=narrowed)
+        return self.reader.count(self.scope, grain, where=narrowed)
 
     def browse(
         self, grain: StoreName, where: Filter, limit: int
@@ -128,16 +126,16 @@ class Stock:
         narrowed = self.narrow(where, grain)
         if narrowed is None:
             return []
-        return self._reader.browse(
-            self._scope, grain, where=narrowed, limit=limit
+        return self.reader.browse(
+            self.scope, grain, where=narrowed, limit=limit
         )
 
     def columns_of_users(
         self, grain: StoreName, users: Sequence[str | None]
     ) -> Columns:
         """Return all records of these users (None: of no user) as Columns."""
-        return self._reader.columns_of_users(
-            self._scope, grain, users=users, model=self.embedder(grain).model
+        return self.reader.columns_of_users(
+            self.scope, grain, users=users, model=self.embedder(grain).model
         )
 
     def find_newest(self, grains: Iterable[StoreName]) -> int | None:
@@ -170,8 +168,8 @@ class Stock:
         store moved to another model since it was opened.
         """
         model = self.embedder(grain).model
-        columns = self._reader.candidates(
-            self._scope,
+        columns = self.reader.candidates(
+            self.scope,
             grain,
             text=sought.question.text,
             vector=sought.focus,
@@ -182,7 +180,7 @@ class Stock:
         )
         if len(columns) and columns.vectors.shape[1] != len(sought.focus):
             raise EmbeddingMismatch(
-                f"{self._scope}/{grain}", "another one since", model
+                f"{self.scope}/{grain}", "another one since", model
             )
         return columns
 

@@ -1,7 +1,6 @@
 """The statements that requests to forget name by their words, read from working memory."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,12 +11,12 @@ from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Spots
 from varve.domain.search.query import Filter
-from varve.domain.search.row import Message, RecordRow
+from varve.domain.search.row import RecordRow
 from varve.domain.statements.forget_topics import read_topics
 from varve.domain.statements.forgetting import asks_to_forget, request_words
+from varve.domain.statements.forgotten import Stated
 from varve.domain.statements.forgotten_words import (
     ForgottenWords,
-    Stated,
     find_forgotten_words,
 )
 from varve.ports.records import MemoryReader
@@ -95,30 +94,6 @@ class RequestScan:
             return []
         turns = self._columns.admitted(Filter(memory_types=(_TURN,)))
         return _find_each(requests, self._read(np.flatnonzero(turns)))
-
-    def find_told(
-        self, parts: Mapping[str, tuple[Message, str]]
-    ) -> frozenset[str]:
-        """Return the keys of the parts, drawn from messages, that a turn asks to forget."""
-        if not self.found:
-            return frozenset()
-        return frozenset(
-            key
-            for key, (message, words) in parts.items()
-            if any(
-                one.is_told_by(key, words, frozenset([message]))
-                for one in self.words
-            )
-        )
-
-    def is_of_user(self, user: str | None, at: datetime) -> bool:
-        """Return whether a user later asked to forget all that was told until then."""
-        if user is None or not self.found:
-            return False
-        return any(
-            one.is_of_user and one.user == user and at <= one.at
-            for one in self.words
-        )
 
     def _read(self, rows: Spots) -> Iterable[Stated]:
         return map(stated_by_row, self._columns.read_rows(rows))

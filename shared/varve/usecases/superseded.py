@@ -1,6 +1,6 @@
 """Which triples and attributes are corrected or forgotten, and when the others were confirmed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from varve.domain.calendar import Grain, moment
@@ -9,10 +9,16 @@ from varve.domain.profile import DEFAULT_USER, ProfileEntry
 from varve.domain.search.columns import Columns
 from varve.domain.search.row import Message
 from varve.domain.statements.confirmed_places import find_confirmations
+from varve.domain.statements.forgotten import Drawn
+from varve.domain.statements.sentences import tell_attribute
 from varve.domain.statements.standing import Standings
 from varve.domain.triple import Triple
+from varve.usecases.asked_triples import find_last_statement
 from varve.usecases.find import Stock, read_columns
-from varve.usecases.forgotten_statements import RequestScan
+from varve.usecases.forgotten_statements import (
+    RequestScan,
+    read_forgotten_words,
+)
 
 Parts = dict[str, tuple[Message, str]]
 """By key, a message and the words that were drawn from it."""
@@ -22,17 +28,22 @@ def drop_superseded_attributes(
     statements: Sequence[ProfileEntry], stock: Stock
 ) -> list[ProfileEntry]:
     """Return the profile's statements that no message corrects or asks to forget."""
-    parts = _list_parts(statements)
-    dropped = _find_dropped(parts, stock)
-    owned = [
-        (one.id, _real_user(one.user_id), one.event_time) for one in statements
-    ]
-    dropped |= _find_of_forgotten_users(owned, parts, stock)
+    drawn = {one.id: _draw(one) for one in statements}
+    dropped = _find_dropped(_list_parts(statements), drawn, stock)
     return [one for one in statements if one.id not in dropped]
 
 
-def _real_user(user: str) -> str | None:
-    return None if user == DEFAULT_USER else user
+def _draw(entry: ProfileEntry) -> Drawn:
+    conversation = entry.conversation_id
+    ids = entry.message_ids if conversation else ()
+    messages = [(conversation or "", id_) for id_ in ids]
+    return Drawn(
+        message=next(iter(messages), None),
+        words=_describe(entry),
+        say=lambda _: tell_attribute(entry.key, entry.value),
+        user=None if entry.user_id == DEFAULT_USER else entry.user_id,
+        at=entry.event_time,
+    )
 
 
 def find_doubtful_attributes(
@@ -82,21 +93,23 @@ def _confirm(
 def _list_parts(statements: Sequence[ProfileEntry]) -> Parts:
     parts: Parts = {}
     for statement in statements:
-        words = f"{statement.key.replace('_', ' ')} {statement.value}"
+        words = _describe(statement)
         for message in statement.message_ids[:1]:
             parts[statement.id] = ((statement.conversation_id, message), words)
     return parts
+
+
+def _describe(entry: ProfileEntry) -> str:
+    return f"{entry.key.replace('_', ' ')} {entry.value}"
 
 
 def drop_superseded_triples(
     held: Sequence[Triple], stock: Stock
 ) -> list[Triple]:
     """Return the triples that no message corrects or asks to forget."""
-    parts = _list_triples(held)
-    dropped = _find_dropped(parts, stock)
-    told = [(one.id, one.evidence[-1]) for one in held]
-    owned = [(id_, one.user_id, one.event_time) for id_, one in told]
-    dropped |= _find_of_forgotten_users(owned, parts, stock)
+    told = {one.id: find_last_statement(one) for one in held}
+    drawn = {key: one for key, one in told.items() if one is not None}
+    dropped = _find_dropped(_list_triples(held), drawn, stock)
     return [triple for triple in held if triple.id not in dropped]
 
 
@@ -112,41 +125,30 @@ def _list_triples(held: Sequence[Triple]) -> Parts:
     return parts
 
 
-def _find_dropped(parts: Parts, stock: Stock) -> frozenset[str]:
-    """Return the keys of the parts whose messages were corrected, or that are forgotten.
+def _find_dropped(
+    parts: Parts, drawn: Mapping[str, Drawn], stock: Stock
+) -> frozenset[str]:
+    """Return the keys of what a message corrects, or a request to forget names.
 
     Profile and graph end a value by their own rules; a statement that is only likely to
-    supersede ends none of theirs. A store too large to load answers with none.
+    supersede ends none of theirs. No message of a store too large to load corrects any.
     """
-    columns = _read_columns(stock) if parts else None
-    if columns is None:
+    if not drawn:
         return frozenset()
-    corrected = Standings(columns, told=stock.told).find_corrected(parts)
-    return corrected | columns.derive(RequestScan).find_told(parts)
-
-
-def _find_of_forgotten_users(
-    owned: Iterable[tuple[str, str | None, datetime]],
-    parts: Parts,
-    stock: Stock,
-) -> frozenset[str]:
-    """Return the keys of what users told before they asked to forget all of it.
-
-    `owned` has each key with its user and time. What a turn in memory states is left to
-    its own time: "since 2019" may be told today.
-    """
-    columns = _read_columns(stock)
-    if columns is None:
-        return frozenset()
-    scan = columns.derive(RequestScan)
-    if not scan.found:
-        return frozenset()
-    held = Standings(columns, told=stock.told).find_turns(parts)
-    return frozenset(
+    columns = stock.columns(Grain.WORKING)
+    corrected: frozenset[str] = frozenset()
+    if isinstance(columns, Columns):
+        if len(columns):
+            standings = Standings(columns, told=stock.told)
+            corrected = standings.find_corrected(parts)
+        asked = columns.derive(RequestScan).words
+    else:
+        asked = read_forgotten_words(stock.scope, stock.reader)
+    return corrected | {
         key
-        for key, user, at in owned
-        if key not in held and scan.is_of_user(user, at)
-    )
+        for key, one in drawn.items()
+        if any(request.names(one) for request in asked)
+    }
 
 
 def _read_columns(stock: Stock) -> Columns | None:

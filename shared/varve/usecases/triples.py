@@ -1,11 +1,11 @@
 """Triples: describe an entity, walk the graph, and send operations to the writer."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from varve.domain.calendar import aware, iso
+from varve.domain.calendar import aware
 from varve.domain.entities import find_spellings, fold_known_at
 from varve.domain.errors import Rejected
 from varve.domain.experience.link_types import is_experience, is_link
@@ -27,6 +27,7 @@ from varve.domain.triple import (
 from varve.domain.validation import valid_text
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.graph import GraphView
+from varve.usecases.asked_triples import triples_as_json
 from varve.usecases.privacy import filter_operation
 from varve.usecases.session import Session
 
@@ -170,13 +171,14 @@ def describe_entity(
         at = _moment(session, as_of)
         found = [triple for triple in found if triple.holds(at)]
     facts, mentions = _split_by_role(found, id_)
+    told = triples_as_json(session, [*facts, *mentions], spellings)
     return {
         "id": id_,
         "name": spellings.get(id_, id_),
         "aliases": _aliases_of(id_, names),
         "ambiguous": list(names.claimants(name)),
-        "facts": [triple_as_json(triple, spellings) for triple in facts],
-        "mentions": [triple_as_json(triple, spellings) for triple in mentions],
+        "facts": told[: len(facts)],
+        "mentions": told[len(facts) :],
     }
 
 
@@ -275,7 +277,7 @@ def list_neighbourhood(
         chosen = around[:most]
         total = len(around)
     spellings = find_spellings([*view.aliases(), *chosen])
-    edges = [triple_as_json(triple, spellings) for triple in chosen]
+    edges = triples_as_json(session, chosen, spellings)
     return Neighbourhood(edges, total - len(edges))
 
 
@@ -348,29 +350,6 @@ def _sort_current_first(triples: Iterable[Triple]) -> list[Triple]:
 def _require_within(field: str, value: int, limit: int) -> None:
     if not 1 <= value <= limit:
         raise Rejected(field, f"must be from 1 to {limit:,}")
-
-
-def triple_as_json(
-    triple: Triple, spellings: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return a triple with its entities spelled as users wrote them."""
-    last = triple.evidence[-1]
-    return {
-        "id": triple.id,
-        "source": spellings.get(triple.source_id, triple.source_id),
-        "sourceId": triple.source_id,
-        "label": triple.label,
-        "target": spellings.get(triple.target_id, triple.target_id),
-        "targetId": triple.target_id,
-        "validAt": iso(triple.valid_at),
-        "invalidAt": triple.invalid_at and iso(triple.invalid_at),
-        "createdAt": iso(triple.created_at),
-        "expiredAt": triple.expired_at and iso(triple.expired_at),
-        "confidence": triple.confidence,
-        "conversationId": last.conversation_id,
-        "messageIds": list(last.message_ids),
-        "userId": last.user_id,
-    }
 
 
 def _neighbour_as_json(found: Neighbour) -> dict[str, Any]:

@@ -19,11 +19,8 @@ from varve.domain.statements.forget_topics import (
     list_request_patterns,
     read_topics,
 )
-from varve.domain.statements.forgotten_words import (
-    Forgotten,
-    ForgottenWords,
-    Stated,
-)
+from varve.domain.statements.forgotten import Forgotten, Stated
+from varve.domain.statements.forgotten_words import ForgottenWords
 from varve.domain.statements.parts import (
     find_with_rest,
     leave_out_parts,

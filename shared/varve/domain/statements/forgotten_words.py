@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Self
 
 from varve.domain.language.courtesies import is_courtesy
@@ -15,6 +14,7 @@ from varve.domain.statements.forget_topics import (
     Topic,
     read_topics,
 )
+from varve.domain.statements.forgotten import Drawn, Forgotten, Stated
 from varve.domain.statements.likeness import LEAST_LIKENESS
 from varve.domain.statements.particulars import is_date_word
 from varve.domain.statements.parts import (
@@ -28,66 +28,6 @@ MIN_FIGURE = 5
 """A figure with so many digits names a statement by itself."""
 _HEAD = re.compile(r"(?:\d{4}-[\d-]+: )?(?:(?P<name>[^\W\d][^:]{0,60}): )?")
 """What stands before a summary's sentence: a day, and the speaker's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A fact's or turn's words, and what decides whether they state something forgotten.
-
-    `speaker` says a turn. A fact has none.
-    """
-
-    id: str
-    content: str
-    messages: frozenset[Message]
-    user: str | None
-    at: datetime
-    speaker: str | None
-
-    @property
-    def head(self) -> str:
-        """The speaker's name at the beginning of a turn."""
-        head = f"{self.speaker}: "
-        return head if self.speaker and self.content.startswith(head) else ""
-
-    @property
-    def words(self) -> str:
-        """The content without the speaker's name."""
-        return self.content.removeprefix(self.head)
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What a user asked to forget: `request` is the message that asks, at the time `at`."""
-
-    request: Message
-    at: datetime
-    user: str | None
-
-    @property
-    def is_of_all(self) -> bool:
-        """Whether it is all that was told until then."""
-        return False
-
-    @property
-    def request_turn(self) -> str:
-        """The id of the request's turn."""
-        return turn_id(self.request[0] or "", self.request[1])
-
-    def concerns(self, stated: Stated) -> bool:
-        """Return whether words are of the user who asks, and not said later."""
-        return stated.user == self.user and stated.at <= self.at
-
-    def in_summary(self, user: str | None) -> Self:  # noqa: ARG002 - all are alike
-        """Return what it hides of a summary of a user's period."""
-        return self
-
-    def concerns_summary(self, user: str | None, start: datetime) -> bool:
-        """Return whether a summary of a user's period that starts then may tell of it.
-
-        A summary without a user may be of all users.
-        """
-        return user in (None, self.user) and start <= self.at
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +107,8 @@ class _Matter:
 class ForgottenWords(Forgotten):
     """The statements that a request names by its words, and others' turns that repeat them.
 
-    `asking` are the parts of the request's own turn that ask. With `whole_text` all
+    `asking` are the parts of the request's own turn that ask. `held` has the ids of all
+    turns that were compared. With `whole_text` all
     sentences of a summary tell of what is forgotten.
     """
 
@@ -175,6 +116,7 @@ class ForgottenWords(Forgotten):
     told: tuple[_Told, ...]
     asking: _Told
     whole_text: bool = False
+    held: frozenset[str] = frozenset()
 
     @property
     def is_of_all(self) -> bool:
@@ -214,6 +156,23 @@ class ForgottenWords(Forgotten):
             one.turn.id == id_ or one.has_told(messages, content)
             for one in self.told
         )
+
+    def names(self, drawn: Drawn) -> bool:
+        """Return whether a triple or an attribute tells of a topic.
+
+        What a turn in memory states is judged by that turn: "since 2019" may be told today.
+        """
+        if drawn.user != self.user:
+            return False
+        turn = turn_id(*drawn.message) if drawn.message else ""
+        if turn in self.held:
+            messages = frozenset(filter(None, [drawn.message]))
+            return self.is_told_by(turn, drawn.words, messages)
+        if drawn.at > self.at:
+            return False
+        speaker = self.matter.speaker
+        said = f"{speaker}: {drawn.say(speaker)}"
+        return self.is_of_user or self.is_named_in(said)
 
     def is_named_in(self, text: str) -> bool:
         """Return whether a sentence of a summary tells of a topic, or of the same values."""
@@ -286,7 +245,8 @@ def find_forgotten_words(
     asked = Forgotten(message, request.at, request.user)
     own: list[Stated] = []
     others: list[Stated] = []
-    for turn in turns:
+    held = tuple(turns)
+    for turn in held:
         if not asked.concerns(turn):
             continue
         if turn.speaker != speaker:
@@ -306,6 +266,7 @@ def find_forgotten_words(
         matter=matter,
         told=(*told, *_find_repeated(matter, told, others)),
         asking=asking,
+        held=frozenset(turn.id for turn in held),
     )
 
 

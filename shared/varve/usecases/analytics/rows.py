@@ -18,6 +18,7 @@ from varve.usecases.asked_to_forget import (
     leave_out_forgotten,
     read_forgotten,
 )
+from varve.usecases.asked_triples import find_triple_request
 from varve.usecases.cost_objects import months_in, read_days
 from varve.usecases.experience.rows import read_history
 from varve.usecases.known_ends import KnownEnds
@@ -93,7 +94,8 @@ class AgentTables:
                 triple.invalid_at,
                 triple.created_at,
                 triple.expired_at,
-                triple.invalid_at is None,
+                triple.invalid_at is None
+                and find_triple_request(triple, self._forgotten) is None,
                 triple.confidence,
                 told.conversation_id,
                 told.user_id,

@@ -7,8 +7,8 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.entities import find_spellings
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import Filter
+from varve.usecases.asked_triples import triples_as_json
 from varve.usecases.session import Session
-from varve.usecases.triples import triple_as_json
 
 
 def read_summaries(
@@ -57,7 +57,7 @@ def read_changes(
     view = session.graph.open(session.scope)
     changed = view.changed(since, until, most)
     spellings = find_spellings([*view.aliases(), *changed])
-    facts = [triple_as_json(triple, spellings) for triple in changed]
+    facts = triples_as_json(session, changed, spellings)
     return sorted(facts, key=_last_change, reverse=True)
 
 

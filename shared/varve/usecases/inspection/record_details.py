@@ -13,11 +13,11 @@ from varve.domain.retention import expires_at
 from varve.domain.search.query import Filter
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports.graph import GraphView
+from varve.usecases.asked_triples import triples_as_json
 from varve.usecases.inspection.periods import read_summaries
 from varve.usecases.known_ends import list_stating
 from varve.usecases.session import Session
 from varve.usecases.show import MAX_TRIPLES, show
-from varve.usecases.triples import triple_as_json
 
 MAX_SUMMARIES = 50
 MAX_ALIKE = 200
@@ -154,8 +154,8 @@ def _read_taken(session: Session, record: dict[str, Any]) -> _Taken:
     successors = _find_successors(view, stated)
     spellings = find_spellings([*view.aliases(), *own, *successors])
     return _Taken(
-        triples=tuple(triple_as_json(one, spellings) for one in own),
-        successors=tuple(triple_as_json(one, spellings) for one in successors),
+        triples=tuple(triples_as_json(session, own, spellings)),
+        successors=tuple(triples_as_json(session, successors, spellings)),
         confirmations=tuple(
             _find_confirmations(stated, conversation_id, sources)
         ),
