@@ -16,6 +16,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.asked_in_passing import (
+    QUESTION_MARKS,
+    find_asked_in_passing,
+)
 from varve.domain.calendar import day_of
 from varve.domain.language.abbreviations import LONGEST, build_abbreviation
 from varve.domain.lasting import prefer_what_lasts
@@ -33,7 +37,6 @@ MAX_LINE_CHARACTERS = 300
 _RELEVANCE_SHARE = 0.7
 _NEAR_DUPLICATE = 0.95
 _QUESTION_WEIGHT = 0.5
-_QUESTION_MARKS = ("?", "？")
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,17 +65,28 @@ def lines_of(task: SummaryTask) -> list[SourceLine]:
 def candidates(lines: Sequence[SourceLine]) -> list[SourceLine]:
     """Return the lines worth choosing from, in order, each sentence once.
 
-    Greetings count only if there is nothing else.
+    Greetings, and the assistant's questions that no answer needs, count only if there is
+    nothing else.
     """
     once: dict[str, SourceLine] = {}
+    asked = find_asked_in_passing(lines)
+    needed: set[str] = set()
+    idle: set[str] = set()
     for line in lines:
         words = " ".join(_WORD.findall(line.said.casefold()))
         first = once.setdefault(words, line)
         importance = max(first.importance, line.importance)
         once[words] = replace(first, importance=importance)
-    every = list(once.values())
-    telling = [line for line in every if not _is_trivial(line)]
-    return _bounded(telling or every)
+        if line in asked.answers:
+            needed.add(words)
+        if line in asked.idle:
+            idle.add(words)
+    telling = [
+        line
+        for words, line in once.items()
+        if words in needed or not (words in idle or _is_trivial(line))
+    ]
+    return _bounded(telling or list(once.values()))
 
 
 def _is_trivial(line: SourceLine) -> bool:
@@ -146,7 +160,7 @@ def _relevance(lines: Sequence[SourceLine], matrix: Floats) -> Floats:
     length = max(float(np.linalg.norm(centroid)), 1e-9)
     cosine = matrix @ (centroid / length)
     centrality = np.clip(cosine, 0.0, 1.0)
-    asks = [line.sentence.endswith(_QUESTION_MARKS) for line in lines]
+    asks = [line.sentence.endswith(QUESTION_MARKS) for line in lines]
     question_weight = np.where(asks, _QUESTION_WEIGHT, 1.0)
     substance = np.array([0.5 + salience(line.sentence) for line in lines])
     relevance: Floats = (

@@ -120,7 +120,9 @@ class Questions:
     text asks everything of.
     `relative_times` are words of a time relative to the present. `time_marks` are words of any text
     that show a time; `{unit}` in them stands for the `time_units` of all languages. `asking` words
-    begin a clause that asks.
+    begin a clause that asks. In folded text, `offering` words ask whether there is more to do,
+    an answer that begins with `answering` words needs its question, and one with a `stating`
+    word does not.
     """
 
     asking: Words = ()
@@ -138,6 +140,9 @@ class Questions:
     relative_times: Words = ()
     time_marks: Words = ()
     time_units: Words = ()
+    offering: Words = ()
+    answering: Words = ()
+    stating: Words = ()
 
 
 @dataclass(frozen=True, slots=True)
