@@ -26,6 +26,26 @@ UNDERSTOOD = """
 @ 2026-11-21T15:30:00Z UTC
 What did Dana say last week about the boiler? | 2026-11-09 | 2026-11-16 | weekly
 this week | 2026-11-16 | 2026-11-23 | weekly
+week 53 of 2026 | 2026-12-28 | 2027-01-04 | weekly
+What happened in week 12 of 2025? | 2025-03-17 | 2025-03-24 | weekly
+week 12, 2026 | 2026-03-16 | 2026-03-23 | weekly
+week 12 | 2026-03-16 | 2026-03-23 | weekly
+What did Dana say in week 12? | 2026-03-16 | 2026-03-23 | weekly
+in ISO week 5 | 2026-01-26 | 2026-02-02 | weekly
+Which notes from week 46 mention Lisbon? | 2026-11-09 | 2026-11-16 | weekly
+What did I do in 2026-W47? | 2026-11-16 | 2026-11-23 | weekly
+2026-W12 | 2026-03-16 | 2026-03-23 | weekly
+What happened in week 50? | 2025-12-08 | 2025-12-15 | weekly
+in week 53 | 2020-12-28 | 2021-01-04 | weekly
+since week 40 | 2026-09-28 | - | weekly
+before week 10 of 2026 | - | 2026-03-02 | weekly
+between week 10 and week 12 of 2026 | 2026-03-02 | 2026-03-23 | weekly
+week 5 and week 6 of 2026 | 2026-01-26 | 2026-02-09 | weekly
+semana 12 de 2026 | 2026-03-16 | 2026-03-23 | weekly
+¿Qué pasó en la semana 12? | 2026-03-16 | 2026-03-23 | weekly
+la semana 12 del 2025 | 2025-03-17 | 2025-03-24 | weekly
+en la semana ISO 7 | 2026-02-09 | 2026-02-16 | weekly
+in Woche 12 | 2026-03-16 | 2026-03-23 | weekly
 next week | 2026-11-23 | 2026-11-30 | weekly
 What happened in March? | 2026-03-01 | 2026-04-01 | monthly
 What did we decide in december? | 2025-12-01 | 2026-01-01 | monthly
@@ -222,6 +242,14 @@ c-2026-03-02-1
 What is the meaning of 3/4/2025?
 on 30 February
 What is planned for week 3 of the course?
+What hurt in week 12 of my pregnancy?
+¿Qué comí en la semana 20 de embarazo?
+week 53 of 2025
+in week 60
+this week 12 people came
+I train in the week 3 times
+the week 3 days before the trip
+Which version is week 7 pinned to?
 What comes next?
 What is the next step?
 What happened the next day?

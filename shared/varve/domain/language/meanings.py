@@ -143,6 +143,30 @@ def _quarter(parts: Parts, base: date, direction: int) -> Span:
     return whole(nearest.first, "quarter")
 
 
+def _week(parts: Parts, base: date, direction: int) -> Span:
+    """week 12, week 12 of 2026, 2026-W12; weeks are those of ISO 8601"""
+    number = parts.week or 1
+    if parts.year is not None:
+        return whole(date.fromisocalendar(parts.year, number, 1), "week")
+    return _nearest_week(base, number, direction)
+
+
+def _nearest_week(base: date, number: int, direction: int) -> Span:
+    """Return the latest week of a number up to that of `base`, or the first after it.
+
+    Not every year has a week 53.
+    """
+    own = base.isocalendar()
+    year = own.year
+    if direction == FUTURE and number <= own.week:
+        year += 1
+    elif direction == PAST and number > own.week:
+        year -= 1
+    while number > date(year, 12, 28).isocalendar().week:
+        year += direction
+    return whole(date.fromisocalendar(year, number, 1), "week")
+
+
 def _weekday(parts: Parts, base: date, direction: int) -> Span:
     """Friday"""
     weekday = parts.weekday or 0
@@ -190,6 +214,9 @@ _MEANINGS: Mapping[str, Meaning] = {
     "day_month": _day_month,
     "month": _month,
     "month_year": _month,
+    "week": _week,
+    "iso_week": _week,
+    "week_year": _week,
     "quarter": _quarter,
     "quarter_year": _quarter,
     "weekday": _weekday,

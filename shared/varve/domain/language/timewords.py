@@ -34,11 +34,11 @@ _NEARBY = 200
 # "the notes from last week" were made in it; "from November 2026" is where something begins.
 _WITHIN_AFTER_FROM = (
     "before_last", "rolling", "over", "over_last", "count", "ahead", "ago", "weekday_week", "turned",
-    "fixed", "year",
+    "fixed", "year", "week", "iso_week", "week_year",
 )  # fmt: skip
 _BORDERS = ("since", "before", "after", "until", "by", "from", "between")
-_YEARLESS = ("month", "weekday", "quarter", "day_month")
-_BORROWS_YEAR = ("month", "quarter", "day_month")
+_YEARLESS = ("month", "weekday", "quarter", "day_month", "week", "iso_week")
+_BORROWS_YEAR = ("month", "quarter", "day_month", "week", "iso_week")
 _MAY = 5
 _MONTHS_OR_VERBS = ("may", "march")
 _GRAINS: Mapping[str, Grain] = {

@@ -39,6 +39,7 @@ class Parts:
     day: int | None = None
     year: int | None = None
     quarter: int | None = None
+    week: int | None = None
     count: int | None = None
     unit: str = ""
     turn: int | None = None
@@ -65,6 +66,7 @@ def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
         day=_read_number(meanings, "day"),
         year=_read_number(meanings, "year"),
         quarter=_read_number(meanings, "q"),
+        week=_read_number(meanings, "week"),
         count=_read_number(meanings, "n"),
         unit=meanings.get("unit") or meanings.get("span", ""),
         turn=_read_number(meanings, "turn", "after"),
