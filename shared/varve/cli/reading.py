@@ -15,8 +15,9 @@ from varve.cli.output import (
     print_result,
 )
 from varve.domain.calendar import Grain
+from varve.domain.errors import Rejected
 from varve.domain.search.answer import Result, SearchResponse
-from varve.domain.search.query import parse_search_request
+from varve.domain.search.query import SearchRequest, parse_search_request
 
 MAX_SOURCES = 3
 """Source ids that a search result shows."""
@@ -190,11 +191,24 @@ def search(options: argparse.Namespace, memory: Memory) -> None:
     given = {
         name: value for name, value in arguments.items() if value is not None
     }
-    request = parse_search_request({"query_text": options.text, **given})
+    request = _parse_request({"query_text": options.text, **given})
     response = memory.answer(request)
     print_result(options, response.to_dict(), format_response(response))
     if not response.searched.records:
         name_other_memories(memory)
+
+
+def _parse_request(arguments: dict[str, Any]) -> SearchRequest:
+    """Return a valid request. Raises Rejected: names the field, or `--types`.
+
+    The other options have the names of their fields, or nearly so.
+    """
+    try:
+        return parse_search_request(arguments)
+    except Rejected as error:
+        if not error.field.startswith("memory_types"):
+            raise
+        raise Rejected("--types", error.reason) from error
 
 
 def format_response(
