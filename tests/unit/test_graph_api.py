@@ -646,7 +646,7 @@ class TestCommand:
         )
         assert main(["graph", "show", "Dana", *store]) == 0
         assert (
-            "Dana may be dana osei or dana whitfield"
+            "Dana may be Dana Osei or Dana Whitfield"
             in capsys.readouterr().err
         )
 

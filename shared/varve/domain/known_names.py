@@ -1,7 +1,9 @@
 """Names that a question gives in part: a first name that only one known person has."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
+from varve.domain.entities import find_spellings
 from varve.domain.language.tokens import words
 from varve.domain.names import Names, normalized
 from varve.domain.triple import Triple, evidence_of, stated_names
@@ -12,6 +14,7 @@ class KnownNames:
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         known = list(triples)
+        self._triples = known
         self._names: Names = stated_names(evidence_of(known).values())
         self._entities: set[str] = set()
         for triple in known:
@@ -34,6 +37,14 @@ class KnownNames:
             return []
         subjects = {self._names.entity(one) for one in self._entities}
         return sorted(one for one in subjects if asked <= set(words(one)))
+
+    def spell(self, entities: Iterable[str]) -> list[str]:
+        """Return entities as people write them."""
+        return [self._spellings.get(one, one) for one in entities]
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        return find_spellings(self._triples)
 
     def all_names(self, entity: str) -> list[str]:
         """Return an entity's name and its aliases."""

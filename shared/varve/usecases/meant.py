@@ -28,7 +28,7 @@ class Meant:
 
     `everything`: the question asks for all that has the phrases. `whom` is the name in the
     question that they are, `about` the name that the request gives, and `bearers` the
-    entities that the name may mean.
+    entities that the name may mean, as people write them, as are `candidates`.
     """
 
     mentions: tuple[tuple[str, ...], ...] = ()
@@ -58,13 +58,13 @@ def find_meant(
     known = KnownNames(fold_of_user(triples(), request.user_id))
     found = known.find(request.about)
     if len(found) > 1:
-        return Meant(candidates=tuple(found))
+        return Meant(candidates=tuple(known.spell(found)))
     phrases = _list_phrases(request.about, found, known)
     return Meant(
         (phrases, *groups),
         everything=everything,
         about=request.about,
-        bearers=tuple(found),
+        bearers=tuple(known.spell(found)),
     )
 
 
@@ -85,7 +85,7 @@ def _find_everything(
         (_list_phrases(whom, found if is_clear else (), known),),
         everything=True,
         whom=whom,
-        bearers=tuple(found),
+        bearers=tuple(known.spell(found)),
     )
 
 
@@ -109,15 +109,17 @@ def explain_bearers(meant: Meant, texts: Iterable[str]) -> str | None:
     asked = meant.whom or meant.about
     if not asked:
         return None
-    bearers = set(meant.bearers)
+    bearers = {normalized(one): one for one in meant.bearers}
     begin = f"{normalized(asked)} "
     for text in texts:
-        names = (normalized(one[0]) for one in _NAME.finditer(text))
-        bearers.update(one for one in names if one.startswith(begin))
-    bearers.discard(begin.strip())
+        for found in _NAME.finditer(text):
+            name = normalized(found[0])
+            if name.startswith(begin):
+                bearers.setdefault(name, found[0])
+    bearers.pop(begin.strip(), None)
     if len(bearers) < 2:
         return None
-    return _ask_which_of(asked, sorted(bearers))
+    return _ask_which_of(asked, [bearers[name] for name in sorted(bearers)])
 
 
 def ask_which(
@@ -151,7 +153,7 @@ def explain_ambiguous(text: str, triples: Sequence[Triple]) -> str | None:
         candidates = known.find(name)
         is_whole = any(f" {one}" in asked for one in candidates)
         if len(candidates) > 1 and not is_whole:
-            return _ask_which_of(name, candidates)
+            return _ask_which_of(name, known.spell(candidates))
     return None
 
 

@@ -207,9 +207,10 @@ def _aliases_of(id_: str, names: Names) -> list[str]:
 
 
 def suggest_names(session: Session, name: str) -> list[str]:
-    """Return the entities whose names have all words of this one, by name."""
+    """Return the entities whose names have all words of this one, as people write them."""
     known = KnownNames(session.graph.triples(session.scope))
-    return known.suggest(valid_text(name, "name"))[:MAX_SUGGESTIONS]
+    found = known.suggest(valid_text(name, "name"))
+    return known.spell(found[:MAX_SUGGESTIONS])
 
 
 def find_neighbours(
