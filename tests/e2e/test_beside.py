@@ -112,6 +112,19 @@ def test_a_name_does_not_stand_for_what_else_was_said(tmp_path: Path) -> None:
             "Where do I work?",
         ),
         ("Mi hermano vive en Vigo.", "Me he mudado a Bilbao.", "¿Dónde vivo?"),
+        ("Bo Larsen lives in Oslo.", "I moved to Porto.", "Where do I live?"),
+        ("Helen works at Acme.", "I joined Initech.", "Where do I work?"),
+        ("Bo Larsen vive en Oslo.", "Me mudé a Oporto.", "¿Dónde vivo?"),
+        (
+            "Bo Larsen moved to Oslo.",
+            "I live in Porto now.",
+            "Where does Bo Larsen live?",
+        ),
+        (
+            "Marta es enfermera.",
+            "Ahora trabajo de profesora.",
+            "¿De qué trabajo?",
+        ),
         (
             "My cousin Sami is allergic to penicillin.",
             "I'm allergic to latex.",

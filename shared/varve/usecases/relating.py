@@ -273,6 +273,7 @@ def _build_statement(turn: Record, vector: Vector) -> Statement:
         time=microseconds(turn.event_time),
         conversation=turn.conversation_id,
         position=turn.position,
+        speaker=turn.about or "",
     )
 
 

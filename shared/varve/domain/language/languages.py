@@ -166,6 +166,7 @@ class Changes:
       of a state, a change, a repair. `now`: it tells the present state. `present` are
       words of the present tense.
     - `echoing`: it acknowledges what the other one said.
+    - `person_states`: follows the name of one of whom it tells a state.
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
@@ -179,6 +180,7 @@ class Changes:
 
     own: Words = ()
     others: Words = ()
+    person_states: Words = ()
     supposed: Words = ()
     almost: Words = ()
     refused: Words = ()

@@ -26,6 +26,7 @@ from varve.domain.statements.pairs import (
     Statement,
     leaves,
     leaves_another,
+    leaves_named,
     measure_bars,
     measure_likeness,
     relate,
@@ -148,6 +149,8 @@ def score_pair(
     if not may_tell_value(cues) or cues.has(COMING) or only_reminds(cues):
         return -math.inf
     if turns_to_another(earlier, later) or leaves_another(earlier.cues, cues):
+        return -math.inf
+    if leaves_named(earlier, later):
         return -math.inf
     if leaves(asking.cues, earlier.text, cues):
         return -math.inf

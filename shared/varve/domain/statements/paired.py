@@ -72,6 +72,7 @@ class StoreStatements:
             time=columns.event_times.item(row),
             conversation=columns.conversations.name(row),
             position=columns.positions.item(row),
+            speaker=speaker or "",
         )
 
     def score(self, row: int, other: int) -> float:

@@ -24,6 +24,7 @@ from varve.domain.statements.cues import (
     Cues,
     read_cues,
 )
+from varve.domain.statements.named_subjects import names_another
 from varve.domain.statements.particulars import (
     TellingWord,
     collect_stems,
@@ -64,7 +65,7 @@ class Statement:
     """One message of one speaker, as far as the pairing of statements needs it.
 
     `time` is in microseconds since 1970. `position` is the message's place in its
-    conversation.
+    conversation. `speaker` is who said it, as far as that is known.
     """
 
     text: str
@@ -72,6 +73,7 @@ class Statement:
     time: int
     conversation: str | None
     position: int
+    speaker: str = ""
 
     @property
     def cues(self) -> Cues:
@@ -94,6 +96,8 @@ def score_pair(
     almost came.
     """
     if is_barred(earlier.cues, later.cues) or changes_others(earlier, later):
+        return -np.inf
+    if leaves_named(earlier, later):
         return -np.inf
     signals = measure_pair(earlier, later, crowd, is_nearest=is_nearest)
     return sum(WEIGHTS[name] * value for name, value in signals.items())
@@ -163,6 +167,22 @@ def leaves_another(earlier: Cues, later: Cues) -> bool:
     shared = earlier.topics & later.topics
     relations = (read_cues(one).topics for one in _list_relations(earlier))
     return bool(shared) and shared.isdisjoint(chain.from_iterable(relations))
+
+
+def leaves_named(earlier: Statement, later: Statement) -> bool:
+    """Return whether one text tells the state of somebody by name, and the other the speaker's.
+
+    "Bo Larsen lives in Oslo" and "I moved to Porto" leave each other as they are, unless
+    the speaker's own text names what somebody is to them ("my boss") or the same name.
+    """
+    if later.cues.has("correcting") or _share_name(earlier.cues, later.cues):
+        return False
+    for one, other in ((earlier, later), (later, earlier)):
+        if one.cues.has("own") or not other.cues.has("own"):
+            continue
+        if names_another(one.text, one.speaker):
+            return not _list_relations(other.cues)
+    return False
 
 
 def _list_relations(cues: Cues) -> list[str]:
