@@ -85,3 +85,36 @@ def test_a_switch_leaves_other_habits_as_they_are(tmp_path: Path) -> None:
     browser = memory.search(question, user_id="u-1").results[0]
     assert "Firefox" in browser.content
     assert browser.current
+
+
+SEVERAL = [
+    (
+        "I live in Dublin with my partner Aoife. My dog is called Biscuit.",
+        ("Aoife and I broke up.", "I moved to Cork.", "Biscuit died, we have a new puppy called Mango."),
+        ("Where do I live?", "Where did I live before?", "What is my dog's name?"),
+    ),
+    (
+        "I work at Globex and we have a cat called Miso.",
+        ("I quit Globex.", "Miso passed away last night."),
+        ("Where do I work?", "Do we have a cat?"),
+    ),
+    (
+        "Vivo en Cádiz con mi pareja Inés. Mi perro se llama Toby.",
+        ("Inés y yo hemos roto.", "Me he mudado a Jaén.", "Mi perro Toby murió."),
+        ("¿Dónde vivo?", "¿Dónde vivía antes?", "¿Cómo se llama mi perro?"),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "ends", "questions"), SEVERAL)
+def test_what_ended_part_by_part_is_marked_whichever_part_is_asked_for(
+    tmp_path: Path,
+    before: str,
+    ends: tuple[str, ...],
+    questions: tuple[str, ...],
+) -> None:
+    memory = build(tmp_path, (*OTHERS, before, *ends), together=True)
+    for question in questions:
+        found = memory.search(question, user_id="u-1", max_results=20).results
+        standing = [one.current for one in found if before in one.content]
+        assert standing == [False], question

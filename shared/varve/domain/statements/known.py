@@ -118,7 +118,11 @@ class KnownStandings:
         found = standings.find_successors([statement])
         self._successors |= found
         successor = found.get(statement)
-        if successor is None or not self._is_clear(successor):
+        if (
+            successor is None
+            or not self._is_clear(successor)
+            or self._leaves(statement, successor)
+        ):
             successor = self._find_ending(statement)
         if successor is None:
             return None
@@ -136,11 +140,19 @@ class KnownStandings:
         return self._standings.columns.ids[ending.row] if ending else None
 
     def _find_ending(self, statement: int) -> Successor | None:
-        """Return the nearest later statement that ends the values of one."""
+        """Return the nearest later statement that ends the values of one.
+
+        Each value may have an end of its own: that of what the question asks for comes first.
+        """
+        first: Successor | None = None
         for row in self._standings.list_later(statement):
-            if self._ends(statement, row):
-                return Successor(row, CLEAR)
-        return None
+            if not self._ends(statement, row):
+                continue
+            successor = Successor(row, CLEAR)
+            if not self._leaves(statement, successor):
+                return successor
+            first = first or successor
+        return first
 
     def _ends(self, statement: int, later: int) -> bool:
         """Return whether the triples show an end, of a topic, word or predicate of both."""
