@@ -333,3 +333,46 @@ def test_a_link_between_episodes_is_no_statement_to_confirm(
     assert memory.status()["graph"]["confirmed"] is None
     say(memory, FIRST, "My favourite bar is Lola's.")
     assert "Lola" in memory.status()["graph"]["confirmed"]["statement"]
+
+
+OF_THE_SAME_ONE = [
+    ("My daughter Ida is allergic to penicillin.", "My daughter Ida started school.", True),
+    ("My daughter Ida is in second grade.", "My daughter Ida is in third grade now.", False),
+    ("My son Leo plays the violin.", "My son Leo plays the drums now.", False),
+    ("My dog Rex is sick.", "My dog Rex is fine again.", False),
+    ("My husband Bo works nights.", "My husband Bo is a vegan.", True),
+    ("Mi hija Ana va a segundo.", "Mi hija Ana va a tercero.", False),
+    ("Mi hermana Eva vive en Lugo.", "Mi hermana Eva toca el piano.", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second", "holds"), OF_THE_SAME_ONE)
+def test_who_is_named_again_confirms_nothing_else_of_them(
+    memory: Memory, first: str, second: str, holds: bool
+) -> None:
+    say(memory, FIRST, first)
+    say(memory, SECOND, second)
+    told = find(memory, first, first)
+    assert told.confirmed_at.startswith("2026-06-10")
+    if not holds:
+        assert not find(memory, first, second).current
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My sister is called Hanne.", "My sister Hanne is a vegetarian."),
+        ("I'm married to Bo.", "My husband Bo works nights."),
+        ("Mi hermana se llama Eva.", "Mi hermana Eva toca el piano."),
+    ],
+)
+def test_who_is_named_again_confirms_the_name(
+    memory: Memory, first: str, second: str
+) -> None:
+    say(memory, FIRST, first)
+    say(memory, SECOND, second)
+    name = first.rstrip(".").split()[-1]
+    found = memory.search(first, user_id=USER, max_results=5).results
+    told = next(one for one in found if name in one.content)
+    assert told.current
+    assert told.confirmed_at.startswith("2026-09-10")

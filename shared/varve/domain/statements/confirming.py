@@ -5,6 +5,8 @@ from enum import Enum, auto
 from functools import cache
 
 from varve.domain.language.phrases import fold_apostrophes
+from varve.domain.language.stems import stems
+from varve.domain.language.tokens import words
 from varve.domain.statements.cues import GUARDS, Cues, join_phrases, read_cues
 from varve.domain.statements.pairs import Statement
 from varve.domain.statements.particulars import (
@@ -18,6 +20,8 @@ from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
 _ARTICLES = frozenset({"el"})
 """Articles that are pronouns with an accent, so that folded both are one."""
+_WHO = frozenset({"family", "partner", "people", "pets"})
+"""Topics of who somebody is to the speaker."""
 CONFIRMING = "confirming"
 """The list of `[changes]` whose phrases tell that a state goes on."""
 
@@ -28,6 +32,14 @@ class Again(Enum):
     IN_WORDS = auto()
     PERHAPS = auto()
     NO = auto()
+
+
+class Agreement(Enum):
+    """What two messages both state: a value; only who somebody is, as "my son Leo"; nothing."""
+
+    VALUE = auto()
+    WHO = auto()
+    NONE = auto()
 
 
 def compare_tellings(earlier: Statement, later: Statement) -> Again:
@@ -127,3 +139,27 @@ def _is_unknown(word: TellingWord, known: set[str]) -> bool:
 def only_reminds(cues: Cues) -> bool:
     """Return whether a text is about remembering something and tells no change."""
     return cues.has("reminding") and not cues.tells_change
+
+
+def says_again(
+    agreement: Agreement, earlier: Statement, later: Statement
+) -> bool:
+    """Return whether a later text says an earlier one again, by what both state.
+
+    "My sister Jule is a vegetarian" says again that "my sister is called Jule", and not that
+    "my sister Jule lives in Hamburg".
+    """
+    if agreement is not Agreement.WHO:
+        return agreement is Agreement.VALUE
+    known = collect_stems(later.cues.particulars.telling)
+    missing = collect_stems(
+        word
+        for word in earlier.cues.particulars.telling
+        if word.stems.isdisjoint(known)
+    )
+    topics = later.cues.topics & _WHO | {"naming"}
+    return all(
+        read_cues(word).topics & topics
+        for word in words(fold_apostrophes(earlier.text))
+        if not missing.isdisjoint(stems(word))
+    )

@@ -160,8 +160,8 @@ class KnownStandings:
         store = standings.store
         if standings.every_correction.corrects_part(statement, later):
             return False
-        earlier = standings.list_messages(statement)
-        ending = standings.list_messages(later)
+        earlier = standings.store.list_messages(statement)
+        ending = standings.store.list_messages(later)
         if not standings.told.end_all(earlier, ending):
             return False
         before = store.read(statement).cues

@@ -41,8 +41,8 @@ def _is_one_matter(standings: Standings, row: int, other: int) -> bool:
     if goes_on(earlier, later) or only_reminds(later.cues):
         return False
     has_same_slot = standings.told.have_same_slot(
-        standings.list_messages(row),
-        standings.list_messages(other),
+        standings.store.list_messages(row),
+        standings.store.list_messages(other),
         tells_change=later.cues.tells_change,
     )
     if has_same_slot is not None:

@@ -10,6 +10,7 @@ from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import TYPES, Codes
+from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, compare_tellings
 from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.pairs import (
@@ -319,9 +320,10 @@ class StoreStatements:
         """Return whether an answer adds nothing to the statement that it answers."""
         return adds_nothing(self.read(row).cues, self.read(statement).cues)
 
-    def list_message_ids(self, row: int) -> Sequence[str]:
-        """Return the ids of the messages that a row is made of."""
-        return self._columns.sources[row]
+    def list_messages(self, row: int) -> list[Message]:
+        """Return the messages that a row is made of."""
+        conversation = self._columns.conversations.name(row)
+        return [(conversation, id_) for id_ in self._columns.sources[row]]
 
 
 def _have_same(codes: Codes, row: int, other: int) -> bool:

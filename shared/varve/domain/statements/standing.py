@@ -18,7 +18,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
 from varve.domain.search.query import Filter
 from varve.domain.search.row import Message
-from varve.domain.statements.confirming import Again, only_reminds
+from varve.domain.statements.confirming import Again, only_reminds, says_again
 from varve.domain.statements.corrections import (
     Corrections,
     StoreCorrections,
@@ -208,18 +208,18 @@ class Standings:
         again = self.store.compare_tellings(row, other)
         if again is not Again.PERHAPS:
             return again is Again.IN_WORDS
-        return self.told.agree(
-            self.list_messages(row), self.list_messages(other)
+        store = self.store
+        return says_again(
+            self.told.agree(
+                store.list_messages(row), store.list_messages(other)
+            ),
+            store.read(row),
+            store.read(other),
         )
 
     def list_later(self, row: int) -> Sequence[int]:
         """Return the nearest later statements of a row's speaker."""
         return self.store.find_later([row], self.admitted)[row].nearest
-
-    def list_messages(self, row: int) -> list[Message]:
-        """Return the messages that a row is made of."""
-        conversation = self.columns.conversations.name(row)
-        return [(conversation, id_) for id_ in self.columns.sources[row]]
 
     def find_last(self, row: int, successors: dict[int, Successor]) -> int:
         """Return the row at the end of a row's chain of successors.
@@ -393,6 +393,6 @@ class Standings:
         """Return whether a successor states again the value in a part's words."""
         return self.told.tell_again(
             words,
-            self.list_messages(statement),
-            self.list_messages(successor),
+            self.store.list_messages(statement),
+            self.store.list_messages(successor),
         )

@@ -8,11 +8,14 @@ from functools import cached_property
 
 from varve.domain.language.tokens import fold
 from varve.domain.search.row import Message
+from varve.domain.statements.confirming import Agreement
 from varve.domain.triple import SINGLE_VALUED, Op, Triple, TripleOperation
 
 Slot = tuple[str, str]
 """The entity and the predicate of a triple."""
 Values = dict[Slot, set[str]]
+INTRODUCING = "has_"
+"""The beginning of predicates that only say who somebody is, as "my daughter Ida" does."""
 TIMELESS = frozenset({"is_a"})
 """Predicates whose values end nothing and hold nothing: a cat that died is still a cat."""
 
@@ -82,7 +85,7 @@ class ToldValues:
 
     def agree(
         self, earlier: Collection[Message], later: Collection[Message]
-    ) -> bool:
+    ) -> Agreement:
         """Return whether later messages state values of earlier ones and change none."""
         before = _collect(self._stated, earlier)
         after = _collect(self._stated, later)
@@ -90,8 +93,12 @@ class ToldValues:
         if not shared or not before.keys().isdisjoint(
             _collect(self._ended, later)
         ):
-            return False
-        return not any(before[slot].isdisjoint(after[slot]) for slot in shared)
+            return Agreement.NONE
+        if any(before[slot].isdisjoint(after[slot]) for slot in shared):
+            return Agreement.NONE
+        if all(map(_introduces, shared)):
+            return Agreement.WHO
+        return Agreement.VALUE
 
     def have_same_slot(
         self,
@@ -122,19 +129,33 @@ class ToldValues:
     ) -> bool:
         """Return whether later messages state again a value that words drawn from earlier ones name.
 
-        They do not if they replace another value that the words name.
+        They do not if they replace another value that the words name. That "my daughter
+        Ida" is named again says nothing of what Ida is allergic to.
         """
         before = _collect(self._stated, earlier)
         after = _collect(self._stated, later)
         folded = fold(words)
-        is_again = False
-        for slot in before.keys() & after.keys():
-            named = {one for one in before[slot] if fold(one) in folded}
-            if named & after[slot]:
-                is_again = True
-            elif named and slot[1] in SINGLE_VALUED:
+        again: set[Slot] = set()
+        named: set[Slot] = set()
+        for slot, values in before.items():
+            told = {value for value in values if fold(value) in folded}
+            if not told:
+                continue
+            named.add(slot)
+            if told & after.get(slot, set()):
+                again.add(slot)
+            elif slot in after and slot[1] in SINGLE_VALUED:
                 return False
-        return is_again
+        tells_value = not all(map(_introduces, named))
+        return any(not (tells_value and _introduces(slot)) for slot in again)
+
+
+def _introduces(slot: Slot) -> bool:
+    """Return whether a slot only says who somebody is to another one, or what it is."""
+    _, predicate = slot
+    if predicate.startswith(INTRODUCING):
+        return True
+    return predicate in TIMELESS or predicate == "married_to"
 
 
 def _get_key(triple: Triple) -> tuple[str, str, str]:
