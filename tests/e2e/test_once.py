@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.model_replies import Knowledge, extraction
 from tests.support.model_server import ModelServer
+from tests.support.statements import tell
 from varve import Memory
 from varve.cli import main
 
@@ -967,3 +968,35 @@ def test_1_a_context_has_the_answer_of_a_summary_whose_words_expired(
     assert not memory.list().records
     block = memory.context(question, user_id="u-ana").text
     assert answer in block
+
+
+@pytest.mark.parametrize(
+    ("texts", "question"),
+    [
+        (
+            ("My sister Jule lives in Hamburg.", "My sister Jule is a vegetarian."),
+            "What do we know about Jule?",
+        ),
+        (
+            ("My son Leo plays the violin.", "My son Leo broke his arm.", "My son Leo has a cat."),
+            "What do we know about Leo?",
+        ),
+        (
+            ("Mi hermana Eva vive en Lugo.", "Mi hermana Eva toca el piano."),
+            "¿Qué sabemos de Eva?",
+        ),
+    ],
+)  # fmt: skip
+def test_who_is_named_in_several_statements_folds_none_of_them(
+    tmp_path: Path, texts: tuple[str, ...], question: str
+) -> None:
+    memory = tell(tmp_path, texts, NOW)
+    for asked in (question, texts[0], None):
+        answer = memory.search(asked, user_id="u-1", max_results=20)
+        shown = "\n".join(one.content for one in answer.results)
+        for text in texts:
+            last_word = text.rstrip(".").split()[-1]
+            assert last_word in shown, asked
+    block = memory.context(question, user_id="u-1").text
+    for text in texts:
+        assert text.rstrip(".").split()[-1] in block

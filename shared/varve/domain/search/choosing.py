@@ -135,6 +135,20 @@ class Place:
         return self.leader.row.messages == turn.row.messages
 
     @property
+    def says_more(self) -> bool:
+        """Whether a turn of the place says more than the fact that leads it and its others.
+
+        The fact's meaning is then not that of the place.
+        """
+        if self.leader.row.type is not MemoryType.FACT:
+            return False
+        rows = [self.leader.row, *(one.row for one in self.folded)]
+        own = [row for row in rows if row.messages == self.leader.row.messages]
+        facts = [row for row in own if row.type is MemoryType.FACT]
+        turns = (row for row in own if row.type is MemoryType.TURN)
+        return any(_leave_out(facts, turn) for turn in turns)
+
+    @property
     def also_in(self) -> tuple[str, ...]:
         """The ids of the rows that say the same as the one shown."""
         if not self.folded:
@@ -157,6 +171,11 @@ def _stands_for(fact: Contender, turn: Contender, best: Contender) -> bool:
     if fact.minus_score > best.minus_score + SAME_SCORE:
         return False
     return not leaves_out(fact.row.content, turn.row.content)
+
+
+def _leave_out(facts: Iterable[RecordRow], turn: RecordRow) -> bool:
+    """Return whether facts, taken together, leave out what a turn says."""
+    return leaves_out(" ".join(one.content for one in facts), turn.content)
 
 
 def _is_fact_of(row: RecordRow, turn: RecordRow) -> bool:
@@ -213,7 +232,8 @@ def _fold_by_meaning(places: Sequence[Place]) -> list[Place]:
     kept_at: list[int] = []
     for at, place in enumerate(places):
         candidates = [number for number in kept_at if near[at, number]]
-        same = _find_same(place, [places[number] for number in candidates])
+        others = [places[number] for number in candidates]
+        same = None if place.says_more else _find_same(place, others)
         if same is None:
             kept.append(place)
             kept_at.append(at)
@@ -255,6 +275,7 @@ class _Shown:
         self._whole: dict[frozenset[Message], Place] = {}
         self._turns: dict[Message, Place] = {}
         self._facts: dict[Message, Place] = {}
+        self._repeated: dict[Message, list[RecordRow]] = {}
         self._wordings: dict[Message, Place] = {}
         self._ids: dict[str, Place] = {}
         self._only_sources: dict[str, Place] = {}
@@ -275,6 +296,9 @@ class _Shown:
         for message in turn.messages:
             if message in self._facts:
                 return self._facts[message]
+            facts = self._repeated.get(message, ())
+            if facts and not _leave_out(facts, turn):
+                return self._wordings[facts[0].wording]
         return None
 
     def _find_turn_of(self, fact: RecordRow) -> Place | None:
@@ -294,8 +318,20 @@ class _Shown:
         return None
 
     def add(self, row: RecordRow, place: Place) -> None:
-        """Note the row's place for the rows behind it."""
+        """Note the row's place for the rows behind it.
+
+        A fact in the words of another message's fact brings its own message's turn to that
+        place only if it says all of it: "my sister Jule" may be named beside anything.
+        """
         self._ids.setdefault(row.id, place)
+        if self._repeats_words(row, place):
+            for message in row.messages:
+                self._repeated.setdefault(message, []).append(row)
+        else:
+            self._note(row, place)
+
+    def _note(self, row: RecordRow, place: Place) -> None:
+        """Note a row that brings what is of the same source to its place."""
         if row.messages in self._brief and not _is_passage(row):
             self._whole.setdefault(row.messages, place)
         if row.type is MemoryType.TURN and row.brief:
@@ -307,6 +343,14 @@ class _Shown:
                 self._facts.setdefault(message, place)
         elif len(row.sources) == 1:
             self._only_sources.setdefault(row.sources[0], place)
+
+    def _repeats_words(self, row: RecordRow, place: Place) -> bool:
+        """Return whether a fact has its place only by the words of another message's."""
+        if row.type is not MemoryType.FACT:
+            return False
+        if self._wordings.get(row.wording) is not place:
+            return False
+        return self._find_turn_of(row) is None
 
 
 def _is_passage(row: RecordRow) -> bool:
