@@ -270,3 +270,59 @@ def test_spanish_tells_a_dismissal_and_a_return_for_good(
     found = RuleExtractor().extract(batch).operations
     told = [f"{one.op} {one.predicate} {one.object}" for one in found]
     assert told == [change] * bool(change)
+
+
+@pytest.mark.parametrize(
+    ("text", "company"),
+    [
+        ("I quit Klinik Nord and started my own practice.", "Klinik Nord"),
+        ("I left Globex and started my own company.", "Globex"),
+        ("I left Globex last month to go freelance.", "Globex"),
+        ("I quit Globex and now work for myself.", "Globex"),
+        ("I've left Initech to set up my own studio.", "Initech"),
+    ],
+)
+def test_who_leaves_to_work_on_their_own_works_there_no_longer(
+    text: str, company: str
+) -> None:
+    assert changes_of(text) == [f"DELETE works_at {company}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I left the gym and started my own diet.",
+        "I left Globex and took the bus home.",
+        "I almost left Globex to start my own company.",
+        "My boss left Globex and started his own company.",
+        "I quit coffee and started running.",
+    ],
+)
+def test_who_leaves_for_anything_else_is_no_end_of_work(text: str) -> None:
+    assert not [one for one in changes_of(text) if "works_at" in one]
+
+
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        ("Ya he vuelto de Madrid, estoy en casa en Alicante.", "Alicante"),
+        ("Ya estoy en casa, en Alicante.", "Alicante"),
+        ("Estamos otra vez en casa en Gijón.", "Gijón"),
+        ("Estamos de vuelta en Gijón.", "Gijón"),
+    ],
+)
+def test_spanish_tells_who_is_at_home_again(text: str, home: str) -> None:
+    assert changes_of(text) == [f"UPDATE lives_in {home}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Estoy en casa de mi madre en Alicante.",
+        "Estoy en casa en pijama.",
+        "Estoy en casa en Alicante hasta el lunes.",
+        "Estoy en casa con fiebre.",
+    ],
+)
+def test_spanish_at_home_otherwise_states_no_home(text: str) -> None:
+    assert changes_of(text) == []

@@ -122,3 +122,58 @@ def test_the_profile_has_what_the_rules_read(
     found: Extraction = RuleExtractor().extract(said)
     (entry,) = build_entries(found.operations, said.utterances)
     assert (entry.key, entry.value) == (key, value)
+
+
+OF_A_CHILD = [
+    ("My daughter Ida is not allergic to eggs after all.", "DELETE Ida allergic_to eggs"),
+    ("My son Leo isn't allergic to cats.", "DELETE Leo allergic_to cats"),
+    ("It turns out my son Leo is allergic to cats.", "ADD Leo allergic_to cats"),
+    ("Mi hija Ana es alérgica a la penicilina.", "ADD Ana allergic_to penicilina"),
+    ("Mi hijo Leo tiene alergia al huevo.", "ADD Leo allergic_to huevo"),
+    ("Resulta que mi hija Ana no es alérgica al polen.", "DELETE Ana allergic_to polen"),
+    ("Mi hijo Leo ya no tiene alergia al huevo.", "DELETE Leo allergic_to huevo"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "change"), OF_A_CHILD)
+def test_the_allergy_of_a_relation_begins_and_ends(
+    text: str, change: str
+) -> None:
+    assert change in changes(extract(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Turns out I'm not allergic to nuts.",
+        "As it turns out, I'm not allergic to nuts.",
+        "Resulta que no soy alérgica a las nueces.",
+        "Al final no soy alérgico a las nueces.",
+    ],
+)
+def test_an_allergy_that_turns_out_to_be_none_ends(text: str) -> None:
+    (change,) = changes(extract(text))
+    assert change in (
+        "DELETE Dana allergic_to nuts",
+        "DELETE Dana allergic_to nueces",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No soy alérgica a nada.",
+        "Mi hijo Leo no es alérgico a nada.",
+        "Mi hermana Eva cree que es alérgica al polen.",
+        "My daughter Ida can take the bus again.",
+        "My son Leo could be allergic to cats.",
+    ],
+)
+def test_what_is_no_allergy_of_a_relation_changes_none(text: str) -> None:
+    assert not [one for one in changes(extract(text)) if "allergic" in one]
+
+
+def test_what_a_relation_can_have_after_all_ends_a_known_allergy() -> None:
+    found = extract("My daughter Ida can take penicillin after all.")
+    (known,) = found.ends_if_known
+    assert (known.subject, known.object) == ("Ida", "penicillin")

@@ -23,6 +23,7 @@ _FILLER = (
     r"|thanks|thank you|anyway|honestly|and|but|because|in fact|good news|bad news|big news|news|update"
     r"|quick update"
     r"|one more thing|for context|first|second|then|plus|hm+|ah|as you know|to be honest|guess what|finally"
+    r"|(?:as )?(?:it )?turns out(?: that)?"
     r"|personally|(?:as|like) i(?:'ve| have)? (?:already |just )?(?:said|told you|mentioned)"
     r"(?: (?:before|earlier|already|last time))?"
     r"|(?:i|i've|i have) already (?:told you|said|mentioned)(?: that)?"

@@ -41,6 +41,11 @@ _NO_DRUG = (
 )
 _GOT = "(?:'s| is| has| was| got| has been| have been|'s been| had)"
 _NO_JOB = (ends("works_at"), ends("works_as"))
+_OWN_BUSINESS = (
+    "(?:(?:start|open|found|set|launch|buil[dt]|run)(?:ed|ing|ning)?(?: up)? (?:my|our) own"
+    "|(?:go|going|went|gone|become|became|turned|work|working) (?:freelance|freelancing|self-employed"
+    "|independent)|freelanc(?:e|ing)|self-employed|work(?:ing)? for (?:myself|ourselves))"
+)
 
 
 def _repair(whose: str, named: str) -> tuple[Row, ...]:
@@ -67,6 +72,9 @@ ROWS = (
         (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}quit {{company}}{_WHEN}",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
+    Row(rf"I{_HAVE} {EVER}(?:quit|left|resigned from) {{company}}(?: {{date}})?,? (?:and|to)"
+        rf" (?:(?:then|just|now|have|i|i've|i'm|am) )*{_OWN_BUSINESS}\b",
+        "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.85, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}(?:quit|resigned|stepped down){_WHEN}",
         "{who} left their job", _NO_JOB, 0.8, 0.75, Lean.PAST),
     Row(rf"(?:I{_HAVE} {EVER}(?:was|got|been|lost my job and was) {_OFF}|they {_OFF} me"

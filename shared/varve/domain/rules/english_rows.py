@@ -248,6 +248,13 @@ ROWS = (
         "{whose} {kin} {name} lives in {place}", sets("lives_in", "{place}", "{name}"), 0.6, 0.85, Lean.PAST),
     Row(rf"my {_SIBLING}{{kin}} {{name}} (?:is|'s) allergic to {{things}}",
         "{whose} {kin} {name} is allergic to {things}", sets("allergic_to", "{things}", "{name}"), 0.8, 0.9),
+    Row(rf"my {_SIBLING}{{kin}} {{name}}(?:(?: is|'s) (?:not|no longer)| isn't) allergic to (?:{{item}}"
+        r"(?: any more| anymore| any longer| after all)|{things})",
+        "{whose} {kin} {name} is no longer allergic to {item}{things}",
+        (ends("allergic_to", "{item}", "{name}"), ends("allergic_to", "{things}", "{name}")), 0.9, 0.9),
+    Row(rf"my {_SIBLING}{{kin}} {{name}} can {EVER}(?:eat|have|take) {{item}} (?:again|after all)",
+        "{whose} {kin} {name} can have {item}",
+        ends_if_known("allergic_to", "{item}", "{name}"), 0.8, 0.85),
     # Dates
     Row(r"my birthday(?:'s| is) {birthdate}(?! (?:party|dinner))",
         "{whose} birthday is {day_name}", sets("birthday", "{birthday}"), 0.8, 0.95, Lean.FUTURE),

@@ -130,9 +130,11 @@ def ends(predicate: str, value: str = "", subject: str = "{who}") -> Change:
     return Change(Op.DELETE, predicate, value, subject)
 
 
-def ends_if_known(predicate: str, value: str = "") -> Change:
+def ends_if_known(
+    predicate: str, value: str = "", subject: str = "{who}"
+) -> Change:
     """Return the same for words that tell of the value only if the graph has it."""
-    return Change(Op.DELETE, predicate, value, if_known=True)
+    return Change(Op.DELETE, predicate, value, subject, if_known=True)
 
 
 def known_as(full: str, other: str) -> Change:

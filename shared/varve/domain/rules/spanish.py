@@ -25,10 +25,11 @@ _FILLER = (
     r"|también"
     r"|gracias|perdón|perdona|lo siento|y|pero|entonces|así que|la verdad|en realidad|de hecho|ah|mira"
     r"|buenas noticias|para que lo sepas|te cuento|otra cosa|una cosa|como sabes|encima|porque"
+    r"|resulta que|al final"
     rf"|como (?:ya )?(?:te )?{_TOLD}(?: antes)?|ya (?:te |os )?{_TOLD} que"
 )
 _OWN = (
-    "(?:yo|me|mi|vivo|vivimos|trabajo|tengo|soy|estoy|prefiero|odio|detesto|hablo|ya no|nací|nos|a mí|no"
+    "(?:yo|me|mi|vivo|vivimos|trabajo|tengo|soy|estoy|estamos|prefiero|odio|detesto|hablo|ya no|nací|nos|a mí|no"
     " me|dejé|he|empecé|empiezo)"
 )
 _TOPICS = {

@@ -87,6 +87,9 @@ ROWS = (
         "{who} volvió a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"{_ALREADY}(?:estoy|estamos) (?:ya |por fin |)de (?:vuelta|regreso) en (?!\S*\d){{place}}{_HOME}",
         "{who} volvió a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.8),
+    Row(rf"{_ALREADY}(?:estoy|estamos) (?:ya |por fin |otra vez |de nuevo |)en casa"
+        rf"(?: ya| otra vez| de nuevo|),? en (?!\S*\d){{city}}{_HOME}",
+        "{who} está en casa en {city} y vive allí", sets("lives_in", "{city}"), 0.8, 0.8),
     Row(rf"{_MOVED} (?:de vuelta|otra vez|de nuevo) a {{place}}",
         "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row("llev(?:o|amos) viviendo en {place} desde",

@@ -140,7 +140,8 @@ ROWS = (
     Row("(?:estoy aprendiendo|aprendo) {language}", "{who} está aprendiendo {language}",
         sets("learns", "{language_name}"), 0.5, 0.85),
     # Health and diet
-    Row("ya no soy alérgic[oa] (?:a la |a los |a las |al |a ){thing}", "{who} ya no tiene alergia: {thing}",
+    Row(r"(?:yo )?(?:ya )?no soy alérgic[oa] (?:a la |a los |a las |al |a )(?!nada\b|ningun){thing}",
+        "{who} ya no tiene alergia: {thing}",
         ends("allergic_to", "{thing}"), 0.9, 0.9),
     Row(
         "(?:yo )?(?:también )?soy (?:muy |también )?(?P<allergic>alérgic[oa]) (?P<to>a la|a los|a las|al|a)"
@@ -192,6 +193,14 @@ ROWS = (
     Row("mi {kin} {name} (?:vive en|se (?:ha mudado|mudó) a) {place}",
         "{the_kin} de {who}, {name}, vive en {place}",
         sets("lives_in", "{place}", "{name}"), 0.6, 0.85, Lean.PAST),
+    Row("mi {kin} {name} (?:es (?:muy )?alérgic[oa]|tiene (?:mucha )?alergia) (?P<to>a la|a los|a las|al|a)"
+        " {things}",
+        "{the_kin} de {who}, {name}, tiene alergia {to} {things}",
+        sets("allergic_to", "{things}", "{name}"), 0.8, 0.9),
+    Row("mi {kin} {name} (?:ya )?no (?:es alérgic[oa]|tiene alergia) (?P<to>a la|a los|a las|al|a)"
+        r" (?!nada\b|ningun){thing}",
+        "{the_kin} de {who}, {name}, ya no tiene alergia {to} {thing}",
+        ends("allergic_to", "{thing}", "{name}"), 0.9, 0.9),
     # Dates
     Row("mi cumpleaños es {birthdate}",
         "El cumpleaños de {who} es el {day_name}", sets("birthday", "{birthday}"),
