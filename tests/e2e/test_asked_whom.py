@@ -208,3 +208,23 @@ def test_11_about_a_name_that_several_bear_says_so(tmp_path: Path) -> None:
     clear = memory.search("What do we know?", about="Ana Ruiz", user_id="u-1")
     assert clear.results
     assert clear.hint is None
+
+
+@pytest.mark.parametrize(
+    ("of_another", "own", "question"),
+    [
+        ("Ana Ruiz moved to Rotterdam.", "I moved to Vienna.", "Where does Ana live?"),
+        ("Ana Ruiz moved to Rotterdam.", "I'll move to Vienna next month.", "Where does Ana live?"),
+        ("Tom Berg works at Globex.", "I started at Initech.", "Where does Tom work?"),
+        ("Luis Vega vive en Vigo.", "Me he mudado a Cádiz.", "¿Dónde vive Luis?"),
+    ],
+)  # fmt: skip
+def test_a_change_of_ones_own_leaves_a_person_of_another_name(
+    tmp_path: Path, of_another: str, own: str, question: str
+) -> None:
+    memory = tell(tmp_path, (of_another, own), NOW)
+    first = memory.search(question, user_id="u-1").results[0]
+    assert of_another in first.content
+    assert first.current
+    assert "no longer" not in memory.context(question, user_id="u-1").text
+    assert memory.review(days=1).statements == ()

@@ -54,3 +54,18 @@ def test_words_of_the_present_tense_are_counted(text: str, count: int) -> None:
 
 def test_a_possessive_is_of_the_topic_of_its_word() -> None:
     assert "pets" in read_cues("What is my dog's name?").topics
+
+
+@pytest.mark.parametrize(
+    ("text", "coming"),
+    [
+        ("I'll move to Vienna next month.", True),
+        ("We’ll get married in June.", True),
+        ("I will move to Vienna next month.", True),
+        ("I moved to Vienna.", False),
+        ("I'll leave them out.", False),
+        ("From Monday we'll do standup at 10.", False),
+    ],
+)
+def test_a_plan_of_ones_life_is_still_to_come(text: str, coming: bool) -> None:
+    assert read_cues(text).has("coming") is coming
