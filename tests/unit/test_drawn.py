@@ -51,6 +51,12 @@ OTHERS = [
     ("I live in Madrid.", "Dana lives in Porto."),
     ("I visited Acme.", "Dana works at Acme."),
     ("I like white wine.", "Dana likes red wine."),
+    (
+        "My sister Jule visited Hamburg.",
+        "Dana's sister Jule lives in Hamburg.",
+    ),
+    ("My sister Jule moved to Bonn.", "Dana's sister Jule lives in Hamburg."),
+    ("My brother Leo moved to Bonn.", "Dana's sister Leo lives in Bonn."),
     ("I don't like coffee.", "Dana likes coffee."),
     ("I have a dog.", "Dana has a dog called Rex."),
     ("My rent is 900 euros.", "Dana's rent is 950 euros."),
@@ -64,6 +70,32 @@ OTHERS = [
 @pytest.mark.parametrize(("said", "fact"), TOLD)
 def test_words_tell_the_fact_drawn_from_them(said: str, fact: str) -> None:
     assert tell_fact("Dana", said, fact)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "said", "fact"),
+    [
+        (
+            "Lucía Prado",
+            "Mi hermano Nacho se ha mudado a Vitoria.",
+            "El hermano de Lucía Prado, Nacho, se mudó a Vitoria y vive allí.",
+        ),
+        (
+            "Marta Keller",
+            "My sister Jule moved to Hamburg last week.",
+            "Marta Keller's sister Jule lives in Hamburg (week of 2026-01-19).",
+        ),
+        (
+            "Dana",
+            "My sister Jule moved to Hamburg.",
+            "Dana's sister Jule lives in Hamburg.",
+        ),
+    ],
+)
+def test_words_tell_the_fact_of_a_relation_with_another_verb(
+    speaker: str, said: str, fact: str
+) -> None:
+    assert tell_fact(speaker, said, fact)
 
 
 @pytest.mark.parametrize(("said", "fact"), OTHERS)

@@ -29,8 +29,8 @@ _FILLER = (
     rf"|como (?:ya )?(?:te )?{_TOLD}(?: antes)?|ya (?:te |os )?{_TOLD} que"
 )
 _OWN = (
-    "(?:yo|me|mi|vivo|vivimos|trabajo|tengo|soy|estoy|estamos|prefiero|odio|detesto|hablo|ya no|nací|nos|a mí|no"
-    " me|dejé|he|empecé|empiezo)"
+    "(?:yo|me|mi|vivo|vivimos|trabajo|tengo|soy|estoy|estamos|prefiero|odio|detesto|hablo|ya no|nací|nos|a mí"
+    "|no me|dejé|he|empecé|empiezo)"
 )
 _TOPICS = {
     "dirección": "address", "correo": "email", "email": "email", "correo electrónico": "email",

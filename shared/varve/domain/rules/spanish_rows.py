@@ -190,8 +190,11 @@ ROWS = (
         0.6, 0.85, anywhere=True),
     Row(r"\bmi {pet},? {name}(?! (?:y|o) )", "{the_pet} de {who} se llama {name}",
         (sets("has_pet", "{name}"), sets("is_a", "{pet_kind}", "{name}")), 0.6, 0.85, anywhere=True),
-    Row("mi {kin} {name} (?:vive en|se (?:ha mudado|mudó) a) {place}",
+    Row("mi {kin} {name} vive en {place}",
         "{the_kin} de {who}, {name}, vive en {place}",
+        sets("lives_in", "{place}", "{name}"), 0.6, 0.85, Lean.PAST),
+    Row("mi {kin} {name} (?:ya |)se (?:ha mudado|mudó) a {place}",
+        "{the_kin} de {who}, {name}, se mudó a {place} y vive allí",
         sets("lives_in", "{place}", "{name}"), 0.6, 0.85, Lean.PAST),
     Row("mi {kin} {name} (?:es (?:muy )?alérgic[oa]|tiene (?:mucha )?alergia) (?P<to>a la|a los|a las|al|a)"
         " {things}",

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from varve.domain.extractive import is_brief
+from varve.domain.language.stems import stem_all
 from varve.domain.language.timemarks import leave_out_times
 from varve.domain.record import MemoryType
 from varve.domain.statements.cues import STRONG, Cues, read_cues
@@ -148,7 +150,7 @@ def _restates(text: str, fact: str) -> bool:
         return False
     if not missing:
         return True
-    return _is_verb(missing, words, told) and _share_cue(said, stated)
+    return _is_verb(missing, words, told, said) and _share_cue(said, stated)
 
 
 def _has_details(one: Particulars, other: Particulars) -> bool:
@@ -172,15 +174,30 @@ def _are_plain(words: Sequence[TellingWord]) -> bool:
 
 
 def _is_verb(
-    missing: Sequence[TellingWord], words: Particulars, told: Particulars
+    missing: Sequence[TellingWord],
+    words: Particulars,
+    told: Particulars,
+    said: Cues,
 ) -> bool:
-    """Return whether only the first word after the subject is missing, of several."""
-    subject = collect_stems(told.telling[:1])
-    own = [word for word in words.telling if not word.stems & subject]
+    """Return whether only the first word after the subject is missing, of several.
+
+    The subject is the speaker's name, or a relation with its name, as "my sister Jule".
+    """
+    subject = stem_all(" ".join(said.persons).split())
+    subject |= collect_stems(word for word in told.telling if word.named)
+    own = list(
+        dropwhile(
+            lambda word: not word.stems.isdisjoint(subject), words.telling
+        )
+    )
     return len(own) > 1 and list(missing) == own[:1]
 
 
 def _share_cue(said: Cues, stated: Cues) -> bool:
-    """Return whether both tell of one topic, or of a change or an end."""
-    topics = said.topics & stated.topics
+    """Return whether both tell of one topic, or of a change or an end.
+
+    That both name "my sister" is none.
+    """
+    persons = read_cues(" ".join(said.persons)).topics
+    topics = (said.topics & stated.topics) - persons
     return bool(topics or said.found & stated.found & STRONG)
