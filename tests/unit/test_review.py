@@ -573,3 +573,20 @@ def test_11_status_tells_who_and_what_occurs(
     store = ["--store", str(tmp_path / "memory")]
     assert main(["status", "--people", "--topics", *store]) == 0
     assert "Ana" in capsys.readouterr().out
+
+
+def test_5_a_long_message_is_listed_once(memory: Memory) -> None:
+    long = " ".join(
+        f"In chapter {number} I describe how the bakery in Graz changed its"
+        f" ovens, its hours and its suppliers, on {number * 3} pages."
+        for number in range(1, 25)
+    )
+    memory.ingest(
+        [
+            talk(1, f"{long} The bakery opens at 6:30."),
+            talk(9, "The bakery opens at 7:00 since Monday."),
+        ]
+    )
+    (listed,) = memory.review(days=30).statements
+    assert "opens at 6:30" in listed.content
+    assert "opens at 7:00" in listed.contradicted_by.content

@@ -28,6 +28,7 @@ from varve.domain.statements.folding import names_value
 from varve.domain.statements.forgetting import AnyForgotten, keep_rest
 from varve.domain.statements.forgotten_words import ForgottenWords
 from varve.domain.statements.matter import find_doubt
+from varve.domain.statements.particulars import count_shared, read_particulars
 from varve.domain.statements.standing import Standings
 from varve.domain.statements.told_values import ToldValues
 from varve.domain.triple import Triple
@@ -191,18 +192,47 @@ class _Doubts:
             # Reads the vectors once for many rows; the statements keep the answers.
             store.find_later(told[start : start + ROWS_AT_ONCE], None)
         confirmed: list[tuple[int, str, int]] = []
+        passages: dict[frozenset[Message], list[int]] = {}
         for row in told:
             time = standings.find_confirmed(row)
             confirmed.append((time, columns.ids[row], row))
+            message = frozenset(store.list_messages(row))
+            passages.setdefault(message, []).append(row)
         for time, _, row in sorted(confirmed):
-            if time >= before:
-                continue
-            record = columns.read_rows(np.array([row]))[0]
-            if self._has_ended(standings, row, record):
-                continue
+            # The passages of a long message come together, with the first of them.
+            message = frozenset(store.list_messages(row))
+            same = passages.pop(message, [])
+            if time < before and same:
+                doubt = self._find_doubt(standings, same)
+                if doubt is not None:
+                    record, against = doubt
+                    yield time, self._describe(record, time, against)
+
+    def _find_doubt(
+        self, standings: Standings, passages: Sequence[int]
+    ) -> tuple[RecordRow, Contradiction] | None:
+        """Return the passage of a message that is contradicted, and what by.
+
+        Of several it is the one with most words of what contradicts it, else the shortest.
+        """
+        best: tuple[tuple[int, int], int, Contradiction] | None = None
+        read = standings.columns.read_rows
+        for row in passages:
+            record = read(np.array([row]))[0]
             against = self._find_contradiction(standings, row, record)
-            if against is not None:
-                yield time, self._describe(record, time, against)
+            if against is None:
+                continue
+            told = read_particulars(record.content)
+            shared = count_shared(read_particulars(against.content), told)
+            place = (shared, -len(record.content))
+            if best is None or place > best[0]:
+                best = place, row, against
+        if best is None:
+            return None
+        record = read(np.array([best[1]]))[0]
+        if self._has_ended(standings, best[1], record):
+            return None
+        return record, best[2]
 
     def _is_asked_for(self, columns: Columns, row: int) -> bool:
         if self._user_id is None:
