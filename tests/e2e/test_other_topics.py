@@ -86,3 +86,39 @@ def test_a_topic_alone_finds_what_tells_of_it(
     memory = tell(tmp_path, (told, *beside[:others]), NOW)
     assert value in memory.search(question, user_id=USER).results[0].content
     assert value in memory.context(question, user_id=USER).text
+
+
+@pytest.mark.parametrize(
+    ("allergy", "later"),
+    [
+        ("Soy alérgica a las nueces.", "Ya no soy vegetariana, he vuelto a comer carne."),
+        ("I'm allergic to peanuts.", "I'm not a vegetarian any more, I eat meat again."),
+        ("I'm allergic to penicillin.", "I switched to a keto diet."),
+        ("My daughter Ida is allergic to eggs.", "I stopped eating fish."),
+    ],
+)  # fmt: skip
+def test_an_allergy_ends_by_words_about_it_alone(
+    tmp_path: Path, allergy: str, later: str
+) -> None:
+    memory = tell(tmp_path, (allergy, later), NOW)
+    word = allergy.rstrip(".").split()[-1]
+    for question in (later, allergy, "What can I eat?", "¿Soy vegetariana?"):
+        found = memory.search(question, user_id="u-1").results
+        assert all(one.current for one in found if word in one.content)
+        assert "no longer" not in memory.context(question, user_id="u-1").text
+
+
+@pytest.mark.parametrize(
+    ("allergy", "later"),
+    [
+        ("I'm allergic to peanuts.", "I can eat peanuts again."),
+        ("I'm allergic to peanuts.", "My peanut allergy is gone."),
+        ("Soy alérgica a las nueces.", "Ya no soy alérgica a las nueces."),
+    ],
+)
+def test_words_about_an_allergy_end_it(
+    tmp_path: Path, allergy: str, later: str
+) -> None:
+    memory = tell(tmp_path, (allergy, later), NOW)
+    found = memory.search(later, user_id="u-1", max_results=10).results
+    assert not next(one for one in found if one.date == "2026-01-05").current

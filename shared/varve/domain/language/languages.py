@@ -169,6 +169,7 @@ class Changes:
     - `person_states`: follows the name of one of whom it tells a state.
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
+    - `harming`: it tells an allergy or intolerance, which only words about that end.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
       tells that something was forgotten.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge;
@@ -199,6 +200,7 @@ class Changes:
     confirming: Words = ()
     relating: Words = ()
     forgetting: Words = ()
+    harming: Words = ()
     reminding: Words = ()
     asks_past: Words = ()
     asks_before: Words = ()

@@ -40,6 +40,8 @@ MAX_NEW_WORDS = 4
 """An answer with more words of its own than these adds something."""
 MIN_CROWD = 10
 """Of fewer later statements each is as likely as among so many."""
+_OF_HARM = frozenset({"diet", "drink", "health"})
+"""Topics that a text on allergies has."""
 NEVER = ("almost", "refused", "coming", "reported")
 """A text with one of these supersedes nothing."""
 
@@ -155,9 +157,13 @@ def _tells_of_another_thing(earlier: Cues, later: Cues) -> bool:
 def leaves_another(earlier: Cues, later: Cues) -> bool:
     """Return whether the earlier text tells another person's state, and the later one's own.
 
+    Or whether it tells an allergy, and the later one nothing of that.
+
     "I moved to Porto" leaves where "my brother" lives as it is. "I report to Tomasz" may end
     "my boss is Helen": both tell of what the other person is to the speaker.
     """
+    if _leaves_harm(earlier, later):
+        return True
     if not earlier.begins_with_other or earlier.has("own"):
         return False
     if not later.has("own") or later.has("correcting"):
@@ -167,6 +173,21 @@ def leaves_another(earlier: Cues, later: Cues) -> bool:
     shared = earlier.topics & later.topics
     relations = (read_cues(one).topics for one in _list_relations(earlier))
     return bool(shared) and shared.isdisjoint(chain.from_iterable(relations))
+
+
+def _leaves_harm(earlier: Cues, later: Cues) -> bool:
+    """Return whether the earlier text tells what harms somebody, and the later one not of it.
+
+    Who "eats meat again" is as allergic to nuts as before.
+    """
+    if not earlier.has("harming") or later.has("harming"):
+        return False
+    if later.has("correcting"):
+        return False
+    if count_shared(later.particulars, earlier.particulars):
+        return False
+    # What else the earlier text tells may have ended.
+    return (earlier.topics & later.topics or earlier.topics) <= _OF_HARM
 
 
 def leaves_named(earlier: Statement, later: Statement) -> bool:
