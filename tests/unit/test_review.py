@@ -590,3 +590,24 @@ def test_5_a_long_message_is_listed_once(memory: Memory) -> None:
     (listed,) = memory.review(days=30).statements
     assert "opens at 6:30" in listed.content
     assert "opens at 7:00" in listed.contradicted_by.content
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "asked"),
+    [
+        ("I live in Dublin.", "I moved to Cork.", "where u-1 lives"),
+        ("I work at Globex.", "I started at Initech.", "where u-1 works"),
+        ("Vivo en Cádiz.", "Me he mudado a Jaén.", "dónde vive u-1"),
+    ],
+)
+def test_12_a_chosen_statement_goes_without_what_ended_it(
+    memory: Memory, first: str, second: str, asked: str
+) -> None:
+    memory.ingest([talk(1, first), talk(9, second)])
+    shown = memory.forget(query=asked, dry_run=True)["statements"]
+    value = first.rstrip(".").split()[-1]
+    chosen = next(one for one in shown if value in one["content"])
+    memory.forget(query=asked, only=[chosen["number"]])
+    left = " ".join(one.content for one in memory.search().results)
+    assert value not in left
+    assert second in left or second.rstrip(".").split()[-1] in left
