@@ -611,3 +611,14 @@ def test_12_a_chosen_statement_goes_without_what_ended_it(
     left = " ".join(one.content for one in memory.search().results)
     assert value not in left
     assert second in left or second.rstrip(".").split()[-1] in left
+
+
+def test_13_a_list_of_what_names_somebody_says_that_nothing_does(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "I live in Dublin."))
+    for limit in ({"about": "Zed"}, {"people": ["Zed"]}, {"topics": ["Zed"]}):
+        answer = memory.search(**limit)  # type: ignore[arg-type]
+        assert not answer.results
+        assert "mentions 'Zed'" in str(answer.hint)
+        assert "question" not in str(answer.hint)

@@ -66,10 +66,7 @@ def explain_empty(
         limit = running.request.max_tokens
         return f"Of {found} that match none fits maxTokens={limit}; raise it."
     if lanes.filled:
-        return (
-            "Nothing here matches; ask in other words, or leave the question "
-            "out to list the newest."
-        )
+        return _explain_unmatched(way, running)
     lookup = running.lookup
     counts = {
         grain: lookup.reader.count(lookup.scope, grain, where=Filter())
@@ -82,6 +79,17 @@ def explain_empty(
         return "This memory is empty: there are no records of this workspace and agent."
     in_lanes = any(counts[grain] for grain in way.lanes)
     return _explain_limits(stored, way, running, in_lanes=in_lanes)
+
+
+def _explain_unmatched(way: Route, running: Running) -> str:
+    """Say that no record matches the question or, without one, has what is to be mentioned."""
+    named = _list_named(running)
+    if named and not way.text:
+        return f"Nothing here mentions {named}; leave that out to list the newest."
+    return (
+        "Nothing here matches; ask in other words, or leave the question "
+        "out to list the newest."
+    )
 
 
 def _explain_limits(
