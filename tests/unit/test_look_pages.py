@@ -478,3 +478,26 @@ def test_a_note_has_a_page_with_its_versions(memory: Memory) -> None:
 def test_a_search_leads_to_the_page_of_a_note(memory: Memory) -> None:
     page = shown(memory, "search", q="Who rents a flat in Graça?")
     assert "/note/projects%2Flisbon.md" in links(page)
+
+
+def test_an_episode_shows_what_it_is_linked_to(tmp_path: Path) -> None:
+    memory = open_empty(tmp_path)
+    told = (
+        "I'm back home in Leipzig, the painting is finished.",
+        "Actually the gym is 42 euros, I mixed it up.",
+        "My daughter Ida can take penicillin after all, the test was negative.",
+    )
+    memory.ingest(
+        {
+            "conversationId": "c-linked",
+            "messages": [{"role": "user", "content": one} for one in told],
+        }
+    )
+    linked = [
+        one["id"]
+        for one in memory.experience.episodes()
+        if memory.experience.why(one["id"])["links"]
+    ]
+    assert linked
+    for id_ in linked:
+        assert "retry of" in words(shown(memory, "episode", id_))
