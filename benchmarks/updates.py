@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,7 +44,9 @@ from varve.domain.identity import Scope
 
 PARTS = (
     "fitted", "second", "third", "fourth", "fifth", "sixth", "seventh",
-    "eighth", "ninth", "held-out", "unseen", "apart", "kept", "others",
+    "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth",
+    "fourteenth", "fifteenth", "held-out", "unseen", "apart", "kept",
+    "others", "final", "last",
 )  # fmt: skip
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)
@@ -171,7 +174,9 @@ def ask_memory(
 
     block = memory.context(case.question, user_id=user, now=NOW)
     past = search(case.past) if case.past else []
-    return Answers(search(case.question), past, block.text or block.head)
+    # The block escapes what would end it, as "&".
+    told = unescape(block.text or block.head)
+    return Answers(search(case.question), past, told)
 
 
 def _shown(result: Any) -> Shown:

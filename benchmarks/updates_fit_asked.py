@@ -1,6 +1,6 @@
 """Fits how a question judges what it finds: `python -m benchmarks.updates_fit_asked`.
 
-Every question of the fitted parts of `benchmarks/updates` is asked, of its case alone and
+Every question of eight parts of `benchmarks/updates` is asked, of its case alone and
 among seven others, and every one of the corpus about the present. What
 `domain/statements/judging.py` is given on the way is kept: the rows found, and their pairs.
 Each case is asked the question of another one as well, which nothing in it answers.
@@ -34,7 +34,6 @@ from benchmarks.retrieval import corpus, opened
 from benchmarks.updates import NOW, fill_store
 from benchmarks.updates_cases import Case, group_cases, read_cases
 from benchmarks.updates_fit_wording import (
-    PARTS,
     fit_table,
     read_lines,
     score,
@@ -55,6 +54,11 @@ from varve.domain.statements.judging import LEAST_LATER_ODDS, AskedStatements
 from varve.domain.statements.pairs import Statement
 from varve.domain.statements.wording import Wording
 
+PARTS = (
+    "fitted", "tenth", "eleventh", "twelfth", "held-out", "unseen", "apart",
+    "kept",
+)  # fmt: skip
+"""The parts whose questions are asked; the wording is weighed by more of them."""
 FOLDS = 3
 STEPS, RATE, PENALTY = 400, 0.05, 2e-4
 EVERYDAY_HANDS = ("one", "three")
@@ -121,7 +125,7 @@ class Listener:
             Row(
                 found=judged.found[number],
                 statement=store.read(number) if number in told else None,
-                mark=self._mark(store.list_message_ids(number)),
+                mark=self._mark(id_ for _, id_ in store.list_messages(number)),
             )
             for number in numbers
         ]

@@ -45,7 +45,7 @@ def test_11_all_about_a_person_tells_what_names_that_person(
     assert all("Ana" in result.content for result in answer.results)
     assert all(result.current for result in answer.results)
     is_clear = texts is ONE_ANA
-    assert ("ana ruiz, ana torres" in str(answer.hint)) is not is_clear
+    assert ("Ana Ruiz, Ana Torres" in str(answer.hint)) is not is_clear
     block = memory.context(question, user_id="u-1").text
     assert "cats" in block
     assert "Pedro" not in block
