@@ -2,7 +2,7 @@
 
 import pytest
 
-from varve.domain.statements.cues import read_cues
+from varve.domain.statements.cues import asks_past, read_cues
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,34 @@ def test_a_possessive_is_of_the_topic_of_its_word() -> None:
 )
 def test_a_plan_of_ones_life_is_still_to_come(text: str, coming: bool) -> None:
     assert read_cues(text).has("coming") is coming
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "¿Dónde estuve de becaria?",
+        "¿Qué número te di por error?",
+        "¿En qué centro daba clase?",
+        "¿Qué hice la primera vez contra el zumbido?",
+        "¿Qué tarifa tenía en el primer cartel?",
+        "¿Qué perro tuvimos?",
+        "Which time did I give you by mistake?",
+    ],
+)
+def test_a_question_about_bygone_times_is_known(question: str) -> None:
+    assert asks_past(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "¿Qué hay en la primera planta?",
+        "¿Dónde estoy empadronada?",
+        "¿Quién da clase los martes?",
+        "Who makes the mistakes list?",
+    ],
+)
+def test_a_question_about_the_present_asks_for_no_bygone_times(
+    question: str,
+) -> None:
+    assert not asks_past(question)
