@@ -1,13 +1,13 @@
 """Fits how a question judges what it finds: `python -m benchmarks.updates_fit_asked`.
 
-Every question of eight parts of `benchmarks/updates` is asked, of its case alone and
+Every question of the fitted parts of `benchmarks/updates` is asked, of its case alone and
 among seven others, and every one of the corpus about the present. What
 `domain/statements/judging.py` is given on the way is kept: the rows found, and their pairs.
 Each case is asked the question of another one as well, which nothing in it answers.
 The weights of `domain/statements/asked.py` are those by which the right statement most
 likely has the greatest chance: that of the value that holds, asked about the past that of
 a superseded one, in the corpus those of the evidence. What `asked.py` adds by hand is
-added here too. Adam, 250 steps, with a penalty of 0.0002 x the squared weights. A
+added here too. Adam, 400 steps, with a penalty of 0.0002 x the squared weights. A
 look-alike counts 2.6 times, a question among other cases half, one about the past 0.7
 times, and one of the everyday memories (two hands of `benchmarks/everyday`) 3 times.
 Whether the first statement answers at all is then fitted on all questions by logistic
@@ -34,6 +34,7 @@ from benchmarks.retrieval import corpus, opened
 from benchmarks.updates import NOW, fill_store
 from benchmarks.updates_cases import Case, group_cases, read_cases
 from benchmarks.updates_fit_wording import (
+    PARTS,
     fit_table,
     read_lines,
     score,
@@ -54,13 +55,8 @@ from varve.domain.statements.judging import LEAST_LATER_ODDS, AskedStatements
 from varve.domain.statements.pairs import Statement
 from varve.domain.statements.wording import Wording
 
-PARTS = (
-    "fitted", "tenth", "eleventh", "twelfth", "held-out", "unseen", "apart",
-    "kept",
-)  # fmt: skip
-"""The parts whose questions are asked; the wording is weighed by more of them."""
 FOLDS = 3
-STEPS, RATE, PENALTY = 250, 0.08, 2e-4
+STEPS, RATE, PENALTY = 400, 0.05, 2e-4
 EVERYDAY_HANDS = ("one", "three")
 EVERYDAY = "everyday"
 COUNTS = {"lookalike": 2.6, "together": 0.5, "past": 0.7, EVERYDAY: 3.0}

@@ -63,7 +63,7 @@ APART_OF_MANY = 2.0
 supersedes by so much less, and by twice as much if the question is about the earlier one.
 A case tells of one matter, so it is set by hand.
 """
-LIKELY = -0.5
+LIKELY = 0.5
 """The least logit of a first statement that answers the question."""
 MOST_MARGIN = 6.0
 
