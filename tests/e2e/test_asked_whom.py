@@ -204,7 +204,7 @@ def test_11_about_a_name_that_several_bear_says_so(tmp_path: Path) -> None:
     memory = tell(tmp_path, texts, NOW)
     answer = memory.search("What do we know?", about="Ana", user_id="u-1")
     assert answer.results
-    assert "ana ruiz, ana torres" in str(answer.hint)
+    assert "Ana Ruiz, Ana Torres" in str(answer.hint)
     clear = memory.search("What do we know?", about="Ana Ruiz", user_id="u-1")
     assert clear.results
     assert clear.hint is None
