@@ -109,14 +109,15 @@ class Triple:
         )
 
     @property
-    def confidence(self) -> float:
-        """The highest confidence of a statement for it, in [0, 1].
-
-        The statement that closed it does not count.
-        """
+    def stating(self) -> tuple[TripleOperation, ...]:
+        """The statements for it, without the one that closed it."""
         stated = self.evidence[:-1] if self.invalid_at else self.evidence
-        asserted = [one for one in stated if one.op is not Op.DELETE]
-        return max(one.confidence for one in asserted or self.evidence)
+        return tuple(one for one in stated if one.op is not Op.DELETE)
+
+    @property
+    def confidence(self) -> float:
+        """The highest confidence of a statement for it, in [0, 1]."""
+        return max(one.confidence for one in self.stating or self.evidence)
 
     def holds(self, at: datetime) -> bool:
         """Return whether it holds at the time: it has begun and has not ended."""

@@ -7,9 +7,9 @@ from typing import Any
 from varve.domain.calendar import iso
 from varve.domain.mention import in_words
 from varve.domain.statements.forgetting import AnyForgotten, ForgottenValue
-from varve.domain.statements.forgotten import Drawn
+from varve.domain.statements.forgotten import Drawn, find_first_message
 from varve.domain.statements.sentences import tell_triple
-from varve.domain.triple import Op, Triple
+from varve.domain.triple import Triple
 from varve.usecases.asked_to_forget import read_forgotten
 from varve.usecases.session import Session
 
@@ -50,19 +50,16 @@ def find_triple_request(
 
 def find_last_statement(triple: Triple) -> Drawn | None:
     """Return what states a triple last; None: nothing in memory does."""
-    stated = [one for one in triple.evidence if one.op is not Op.DELETE]
-    if triple.invalid_at is not None and len(stated) == len(triple.evidence):
-        stated.pop()
-    for told in reversed(stated):
-        messages = [(told.conversation_id, id_) for id_ in told.message_ids]
-        return Drawn(
-            message=next(iter(messages), None),
-            words=in_words(triple),
-            say=partial(tell_triple, told.subject, triple.label, told.object),
-            user=told.user_id,
-            at=told.event_time,
-        )
-    return None
+    if not triple.stating:
+        return None
+    told = triple.stating[-1]
+    return Drawn(
+        message=find_first_message(told.conversation_id, told.message_ids),
+        words=in_words(triple),
+        say=partial(tell_triple, told.subject, triple.label, told.object),
+        user=told.user_id,
+        at=told.event_time,
+    )
 
 
 def _as_json(triple: Triple, spellings: Mapping[str, str]) -> dict[str, Any]:

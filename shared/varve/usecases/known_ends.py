@@ -16,7 +16,7 @@ from varve.domain.statements.telling import (
     list_corrected,
 )
 from varve.domain.statements.told_values import TIMELESS
-from varve.domain.triple import Op, Triple, TripleOperation
+from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
 
 MessageKey = tuple[str, str]
@@ -83,14 +83,6 @@ class StatedEnds:
             told = record.content.casefold()
             stated = [one for one in stated if one.value in told] or stated
         return bool(stated) and not any(one.holds for one in stated)
-
-
-def list_stating(triple: Triple) -> Iterator[TripleOperation]:
-    """Yield the statements for a triple, without the one that ended it."""
-    stated = triple.evidence[:-1] if triple.invalid_at else triple.evidence
-    for operation in stated:
-        if operation.op is not Op.DELETE:
-            yield operation
 
 
 def read_named_successors(
@@ -168,7 +160,7 @@ def _find_stated(
             continue
         end = triple.invalid_at
         holds = end is None or end > present
-        for operation in list_stating(triple):
+        for operation in triple.stating:
             one = _StatedValue(operation.object.casefold(), holds)
             for message in operation.message_ids:
                 key = (operation.conversation_id, message)

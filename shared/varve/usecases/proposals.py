@@ -282,18 +282,16 @@ def _of_summary(
 def _of_triple(
     triple: Triple, by_message: dict[MessageKey, list[str]]
 ) -> Proposal:
-    keys: set[MessageKey] = set()
     users = _users(*(one.user_id for one in triple.evidence))
-    for operation in triple.evidence:
-        # What closed it tells another value, unless it names both.
-        ended = operation is triple.evidence[-1] and triple.invalid_at
-        if operation.op is not Op.DELETE and not (
-            ended and not operation.replaces
-        ):
-            keys.update(
-                (operation.conversation_id, id_)
-                for id_ in operation.message_ids
-            )
+    last = triple.evidence[-1]
+    # What closed it tells another value, unless it names both.
+    names_both = last.op is not Op.DELETE and bool(last.replaces)
+    stating = (*triple.stating, last) if names_both else triple.stating
+    keys: set[MessageKey] = {
+        (operation.conversation_id, id_)
+        for operation in stating
+        for id_ in operation.message_ids
+    }
     return Proposal(
         id=f"triple-{triple.id}",
         memory_type="triple",

@@ -9,7 +9,7 @@ from varve.domain.profile import DEFAULT_USER, ProfileEntry
 from varve.domain.search.columns import Columns
 from varve.domain.search.row import Message
 from varve.domain.statements.confirmed_places import find_confirmations
-from varve.domain.statements.forgotten import Drawn
+from varve.domain.statements.forgotten import Drawn, find_first_message
 from varve.domain.statements.sentences import tell_attribute
 from varve.domain.statements.standing import Standings
 from varve.domain.triple import Triple
@@ -34,11 +34,8 @@ def drop_superseded_attributes(
 
 
 def _draw(entry: ProfileEntry) -> Drawn:
-    conversation = entry.conversation_id
-    ids = entry.message_ids if conversation else ()
-    messages = [(conversation or "", id_) for id_ in ids]
     return Drawn(
-        message=next(iter(messages), None),
+        message=find_first_message(entry.conversation_id, entry.message_ids),
         words=_describe(entry),
         say=lambda _: tell_attribute(entry.key, entry.value),
         user=None if entry.user_id == DEFAULT_USER else entry.user_id,

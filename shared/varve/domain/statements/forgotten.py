@@ -1,6 +1,6 @@
 """Statements that a request to forget may name, and what every request says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -47,6 +47,13 @@ class Drawn:
     say: Callable[[str], str]
     user: str | None
     at: datetime
+
+
+def find_first_message(
+    conversation: str | None, ids: Sequence[str]
+) -> tuple[str, str] | None:
+    """Return the first message of a conversation with these ids, if there is any."""
+    return (conversation, ids[0]) if conversation and ids else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,11 +37,8 @@ class ToldValues:
     def _stated(self) -> dict[Message, Values]:
         found: dict[Message, Values] = {}
         for triple in self._triples:
-            closed = triple.invalid_at is not None
-            stated = triple.evidence[:-1] if closed else triple.evidence
-            for one in stated:
-                if one.op is not Op.DELETE:
-                    _add(found, triple, one.conversation_id, one.message_ids)
+            for one in triple.stating:
+                _add(found, triple, one.conversation_id, one.message_ids)
         return found
 
     @cached_property

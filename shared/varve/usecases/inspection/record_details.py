@@ -15,7 +15,6 @@ from varve.domain.triple import Triple, TripleOperation
 from varve.ports.graph import GraphView
 from varve.usecases.asked_triples import triples_as_json
 from varve.usecases.inspection.periods import read_summaries
-from varve.usecases.known_ends import list_stating
 from varve.usecases.session import Session
 from varve.usecases.show import MAX_TRIPLES, show
 
@@ -147,15 +146,14 @@ def _read_taken(session: Session, record: dict[str, Any]) -> _Taken:
         one for one in drawn if _cites(one.evidence, conversation_id, sources)
     ]
     stated = [
-        one
-        for one in own
-        if _cites(list_stating(one), conversation_id, sources)
+        one for one in own if _cites(one.stating, conversation_id, sources)
     ]
     successors = _find_successors(view, stated)
     spellings = find_spellings([*view.aliases(), *own, *successors])
+    told = triples_as_json(session, [*own, *successors], spellings)
     return _Taken(
-        triples=tuple(triples_as_json(session, own, spellings)),
-        successors=tuple(triples_as_json(session, successors, spellings)),
+        triples=tuple(told[: len(own)]),
+        successors=tuple(told[len(own) :]),
         confirmations=tuple(
             _find_confirmations(stated, conversation_id, sources)
         ),
@@ -168,7 +166,7 @@ def _find_confirmations(
     """Return what messages besides these said for the triples, the oldest first."""
     others: dict[str, TripleOperation] = {}
     for triple in stated:
-        for operation in list_stating(triple):
+        for operation in triple.stating:
             if not _cites([operation], conversation_id, message_ids):
                 others[operation.id] = operation
     return sorted(others.values(), key=lambda one: (one.event_time, one.id))
