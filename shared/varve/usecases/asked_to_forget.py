@@ -129,6 +129,16 @@ def leave_out_forgotten(
     return replace(record, content=told) if told else None
 
 
+def hide_forgotten(
+    session: Session, records: Iterable[Record]
+) -> list[Record]:
+    """Return the records without what users asked to forget. Raises Retryable."""
+    triples = session.graph.triples(session.scope)
+    values = read_forgotten(session.scope, session.records, triples)
+    told = (leave_out_forgotten(one, values, session.zone) for one in records)
+    return [one for one in told if one is not None]
+
+
 def find_request(record: Record, values: Iterable[AnyForgotten]) -> str | None:
     """Return the id of the turn that asks to forget a part of a fact or turn, if any does."""
     stated = stated_by(record)

@@ -19,7 +19,7 @@ from varve.domain.search.query import Filter
 from varve.domain.statements.particulars import read_particulars
 from varve.domain.text import estimated_tokens
 from varve.prompts.experience import RECAP, RecapReply, recap_text
-from varve.usecases.asked_to_forget import leave_out_forgotten, read_forgotten
+from varve.usecases.asked_to_forget import hide_forgotten
 from varve.usecases.budget import is_spent
 from varve.usecases.session import Session
 
@@ -57,7 +57,7 @@ def read_last_conversation(
     )
     if found:
         last = found[0].conversation_id
-        told = _leave_out_forgotten(session, found)
+        told = hide_forgotten(session, found)
         turns = [one for one in told if one.conversation_id == last]
         turns.reverse()
         words = [turn.content for turn in reversed(told[:LAST_TURNS])]
@@ -67,22 +67,9 @@ def read_last_conversation(
             session.scope, grain, where=where, limit=1
         )
         if newest:
-            told = _leave_out_forgotten(session, newest)
+            told = hide_forgotten(session, newest)
             return LastConversation("".join(one.content for one in told))
     return LastConversation()
-
-
-def _leave_out_forgotten(
-    session: Session, records: Sequence[Record]
-) -> list[Record]:
-    """Return records without what users asked to forget. Raises Retryable."""
-    triples = session.graph.triples(session.scope)
-    reader = session.records.at(session.scope)
-    values = read_forgotten(session.scope, reader, triples)
-    if not values:
-        return list(records)
-    kept = (leave_out_forgotten(one, values, session.zone) for one in records)
-    return [one for one in kept if one is not None]
 
 
 def with_recap(block: ContextBlock, recap: str) -> ContextBlock:

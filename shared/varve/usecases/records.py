@@ -53,15 +53,11 @@ def _hide_forgotten(
     session: Session, records: Sequence[Record]
 ) -> list[Record]:
     """Return the records without what their users asked to forget in conversations."""
-    from varve.usecases.asked_to_forget import (  # loads numpy: on first use
-        leave_out_forgotten,
-        read_forgotten,
-    )
+    # It loads numpy: on first use.
+    from varve.usecases.asked_to_forget import hide_forgotten
 
-    triples = session.graph.triples(session.scope)
-    values = read_forgotten(session.scope, session.records, triples)
-    told = (leave_out_forgotten(one, values, session.zone) for one in records)
-    return [one for one in told if one and one.content != NO_WORDS]
+    told = hide_forgotten(session, records)
+    return [one for one in told if one.content != NO_WORDS]
 
 
 def _look_up(
