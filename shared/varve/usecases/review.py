@@ -215,24 +215,18 @@ class _Doubts:
 
         Of several it is the one with most words of what contradicts it, else the shortest.
         """
-        best: tuple[tuple[int, int], int, Contradiction] | None = None
-        read = standings.columns.read_rows
-        for row in passages:
-            record = read(np.array([row]))[0]
+        found: list[tuple[int, RecordRow, Contradiction]] = []
+        records = standings.columns.read_rows(np.array(passages))
+        for row, record in zip(passages, records, strict=True):
             against = self._find_contradiction(standings, row, record)
-            if against is None:
-                continue
-            told = read_particulars(record.content)
-            shared = count_shared(read_particulars(against.content), told)
-            place = (shared, -len(record.content))
-            if best is None or place > best[0]:
-                best = place, row, against
-        if best is None:
+            if against is not None:
+                found.append((row, record, against))
+        if not found:
             return None
-        record = read(np.array([best[1]]))[0]
-        if self._has_ended(standings, best[1], record):
+        row, record, against = max(found, key=_measure_passage)
+        if self._has_ended(standings, row, record):
             return None
-        return record, best[2]
+        return record, against
 
     def _is_asked_for(self, columns: Columns, row: int) -> bool:
         if self._user_id is None:
@@ -314,6 +308,16 @@ def _propose_erasures(
     for stating in named.values():
         if stating:
             proposed.keep(session, fold_statements(stating))
+
+
+def _measure_passage(
+    found: tuple[int, RecordRow, Contradiction],
+) -> tuple[int, int]:
+    """Return how many words a passage shares with what contradicts it, and its shortness."""
+    _, record, against = found
+    told = read_particulars(record.content)
+    shared = count_shared(read_particulars(against.content), told)
+    return shared, -len(record.content)
 
 
 def _is_named(one: Proposal, value: AnyForgotten) -> bool:
