@@ -100,9 +100,8 @@ def test_reading_answers_as_the_open_store_does(
     }
 
 
-def test_a_correction_belongs_to_the_user_of_the_record(
-    memory: Memory, local: Memory, api: StackApi
-) -> None:
+def connect_to_ingest(api: StackApi) -> tuple[Memory, list[Any]]:
+    """Connect to a stack that accepts conversations; return also what it was sent."""
     sent: list[Any] = []
 
     def accept(event: Any) -> Any:
@@ -112,6 +111,13 @@ def test_a_correction_belongs_to_the_user_of_the_record(
     api.outputs["IngestFunctionName"] = "ingest"
     api.functions["ingest"] = accept
     again = Memory.connect("varve", workspace="acme", agent="support")
+    return again, sent
+
+
+def test_a_correction_belongs_to_the_user_of_the_record(
+    memory: Memory, local: Memory, api: StackApi
+) -> None:
+    again, sent = connect_to_ingest(api)
     found = again.search("Porto", user_id="dana", memory_types=["fact"])
     known = found.results[0].id
     assert again.get(known) == local.get(known)
@@ -127,15 +133,7 @@ def test_a_correction_belongs_to_the_user_of_the_record(
 def test_a_correction_back_to_earlier_words_holds(
     memory: Memory, local: Memory, api: StackApi
 ) -> None:
-    sent: list[Any] = []
-
-    def accept(event: Any) -> Any:
-        sent.extend(event["conversations"])
-        return {"accepted": {"conversations": 1, "messages": 1}}
-
-    api.outputs["IngestFunctionName"] = "ingest"
-    api.functions["ingest"] = accept
-    again = Memory.connect("varve", workspace="acme", agent="support")
+    again, sent = connect_to_ingest(api)
     local.ingest(say("nils", "Our standup is at 9:30."))
     found = memory.search("standup", user_id="nils", memory_types=["turn"])
     for time in ("10:00", "9:30", "10:00"):
