@@ -147,8 +147,12 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """Words about names: capitalized ones that are none, particles within a name, and "or"."""
+    """Words about names: capitalized ones that are none, particles within a name, and "or".
 
+    In folded text `person_states` follow the name of one of whom they tell a state.
+    """
+
+    person_states: Words = ()
     not_names: Words = ()
     particles: Words = ()
     or_: Words = ()
@@ -166,7 +170,6 @@ class Changes:
       of a state, a change, a repair. `now`: it tells the present state. `present` are
       words of the present tense.
     - `echoing`: it acknowledges what the other one said.
-    - `person_states`: follows the name of one of whom it tells a state.
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
     - `harming`: it tells an allergy or intolerance, which only words about that end.
@@ -181,7 +184,6 @@ class Changes:
 
     own: Words = ()
     others: Words = ()
-    person_states: Words = ()
     supposed: Words = ()
     almost: Words = ()
     refused: Words = ()

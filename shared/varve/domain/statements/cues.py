@@ -240,7 +240,6 @@ def _readers() -> tuple[_Reader, ...]:
 def _build_reader(language: Language) -> _Reader | None:
     table = asdict(language.changes)
     topics = table.pop("topics")
-    table.pop("person_states")
     if not table["own"]:
         return None
     present = "|".join(table.pop("present"))

@@ -33,5 +33,5 @@ def _find_subject(text: str) -> str:
 
 @cache
 def _compile_states() -> re.Pattern[str]:
-    states = join_phrases(lambda language: language.changes.person_states)
+    states = join_phrases(lambda language: language.names.person_states)
     return re.compile(rf"(?:{states})(?!\w)")
