@@ -334,7 +334,8 @@ class Ordeal:
     ) -> list[str]:
         """What the proof found of the forgotten, and the agent's objects that tell of them, by any of both.
 
-        A write that failed leaves files that stay for an hour; then the proof has to name their store.
+        A write that failed leaves files that stay for 15 minutes; then the proof has to name their store. The
+        store's rows must not tell of the forgotten all the same: the proof names them by the store alone.
         """
         if done is None:
             return ["could not be forgotten"]
@@ -345,19 +346,20 @@ class Ordeal:
             for key in self.deployment.keys("")
             if f"/{workspace}/{FORGETFUL}" in key
         ]
-        unnamed = [
-            key
-            for key in keys
-            if not any(f"/{store}/" in key for store in proof["remains"])
-        ]
+
+        def is_named(key: str) -> bool:
+            """Whether it lies in a store of which the proof says that such files are left."""
+            return any(f"{store}/" in key for store in proof["remains"])
+
         telling = [
             key
-            for key in unnamed
+            for key in keys
             if name in key.encode() + self.deployment.read(key)
         ]
         return [
             f"{key} tells of {FORGOTTEN}"
             for key in (*proof["foundIn"], *telling)
+            if not is_named(key)
         ]
 
     def _break(self, plan: Plan) -> None:
