@@ -169,13 +169,14 @@ class RecallAnswer(StrictCamelModel):
 
 
 class ProposedStatement(StrictCamelModel):
-    """One statement that the query names."""
+    """One statement that the query names; `tellings` is how many messages tell it."""
 
     number: int
     date: str
     memory_type: str
     content: str
     likeness: float
+    tellings: int
 
 
 class ProposeForgetAnswer(StrictCamelModel):
