@@ -650,6 +650,33 @@ class TestCommand:
             in capsys.readouterr().err
         )
 
+    def test_an_ambiguous_root_asks_for_the_entity_once(
+        self,
+        memory: Memory,
+        store: list[str],
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        told(
+            memory,
+            fact("Dana Osei", "also_known_as", "Dana"),
+            fact("Dana Whitfield", "also_known_as", "Dana"),
+        )
+        asked: list[str] = []
+        entity = Graph.entity
+
+        def count(graph: Graph, name: str) -> dict[str, Any]:
+            asked.append(name)
+            return entity(graph, name)
+
+        monkeypatch.setattr(Graph, "entity", count)
+        assert main(["graph", "show", "Dana", *store]) == 0
+        assert asked == ["Dana"]
+        assert memory.graph.entity("Dana")["ambiguousNames"] == [
+            "Dana Osei",
+            "Dana Whitfield",
+        ]
+
 
 def test_rows_as_objects_lose_no_column_whose_name_comes_again() -> None:
     result = QueryResult(("n", "n", "n_2", "n"), ((1, 2, 3, 4),))

@@ -137,7 +137,8 @@ class Graph:
 
         `as_of` selects the triples that held then, `known_at` those known then. Without
         them the result has those that hold; `history` adds those that held before.
-        `ambiguous` lists the entities that claim the name if there are several.
+        `ambiguous` lists the entities that claim the name if there are several, and
+        `ambiguousNames` their names as people write them.
         """
         with self._sessions.open(self.scope) as session:
             return describe_entity(

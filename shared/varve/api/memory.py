@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from varve.api.graph import Graph
-from varve.api.ingested import Ingested
+from varve.api.ingested import Ingested, store, tell_requests
 from varve.api.outcomes import OutcomeRecorder
 from varve.api.records import (
     Moment,
@@ -32,8 +32,8 @@ from varve.domain.search.query import (
     SearchRequest,
     parse_search_request,
 )
-from varve.usecases.ingest import ingest, parse_conversations
-from varve.usecases.progress import Progress, StepCounter, no_progress
+from varve.usecases.ingest import parse_conversations
+from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
 from varve.wiring.sessions import Now, Sessions, read_clock
 
@@ -116,14 +116,11 @@ class Memory(StatementVerbs, OutcomeRecorder):
         field, and nothing was stored; Retryable, Misconfigured: some may be stored, and
         sending all again adds the rest.
         """
-        from varve.usecases.local import catch_up
-
         conversations = parse_conversations(conversation, self.scope)
         self._write_reads()
         with self._open(now) as session:
-            accepted = ingest(session, conversations)
-            step = StepCounter("messages", accepted.messages, progress)
-            return Ingested(accepted, catch_up(session, step))
+            ingested = store(session, conversations, progress)
+            return tell_requests(session, ingested)
 
     def search(
         self,

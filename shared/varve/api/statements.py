@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from varve.api.evaluation import EvaluationVerbs
-from varve.api.ingested import Ingested
+from varve.api.ingested import Ingested, settle, tell_requests
 
 
 class StatementVerbs(EvaluationVerbs):
@@ -53,12 +53,11 @@ class StatementVerbs(EvaluationVerbs):
 
         The same statement on the same day is one. Raises Rejected: names the field.
         """
-        from varve.usecases.local import catch_up
         from varve.usecases.tell import remember
 
         with self.sessions.open(self.scope, now) as session:
             accepted = remember(session, text, user_id=user_id, at=at)
-            return Ingested(accepted, catch_up(session))
+            return tell_requests(session, settle(session, accepted))
 
     def correct(
         self, record_id: str, text: str, *, now: datetime | None = None
@@ -68,9 +67,8 @@ class StatementVerbs(EvaluationVerbs):
         Search and context answer with the correction from then on. Correcting again in
         the same words changes nothing. Raises Rejected: there is no such fact or turn.
         """
-        from varve.usecases.local import catch_up
         from varve.usecases.tell import correct
 
         with self.sessions.open(self.scope, now) as session:
             accepted = correct(session, record_id, text)
-            return Ingested(accepted, catch_up(session))
+            return tell_requests(session, settle(session, accepted))

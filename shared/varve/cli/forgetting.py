@@ -191,7 +191,16 @@ def _format_proposals(proposals: Iterable[dict[str, Any]]) -> Iterator[str]:
 def _format_statements(statements: Iterable[dict[str, Any]]) -> Iterator[str]:
     for one in statements:
         words = fit_line(one["content"])
-        yield f"{one['number']:>3}. {one['date']}  {one['memoryType']:<8}{words}"
+        line = (
+            f"{one['number']:>3}. {one['date']}  {one['memoryType']:<8}{words}"
+        )
+        yield line + tell_tellings(one)
+
+
+def tell_tellings(statement: dict[str, Any]) -> str:
+    """Return how often a statement is told, if more than once: ` (told 4 times)`."""
+    times = statement["tellings"]
+    return f" (told {times} times)" if times > 1 else ""
 
 
 def _format_plan(plan: dict[str, Any]) -> Iterator[str]:

@@ -187,9 +187,7 @@ def _find_root(name: str | None, graph: Graph) -> str | None:
         return None
     entity = graph.entity(name)
     if entity["ambiguous"]:
-        claimants = " or ".join(
-            str(graph.entity(one)["name"]) for one in entity["ambiguous"]
-        )
+        claimants = " or ".join(entity["ambiguousNames"])
         say(
             f"{name} may be {claimants}; showing only triples of {name} itself"
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from varve.cli.costs import folding, format_usage
 from varve.cli.opening import OpenedMemories, choose_scope, open_memory
 from varve.cli.output import format_count, print_result, say
+from varve.cli.understood import format_requests
 from varve.domain.calendar import parse_instant_field
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import reference
@@ -181,6 +182,7 @@ def _format_reports(
             yield f"  {_format_stored(report)}"
         for reason, count in report.skipped.most_common():
             yield f"  left out {count}: {reason}"
+        yield from format_requests(report.forget_requests)
     if options.dry_run:
         yield "dry run: nothing was stored"
 

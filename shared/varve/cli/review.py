@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterator
 
 from varve.api.memory import Memory
+from varve.cli.forgetting import tell_tellings
 from varve.cli.output import fit_line, format_count, print_result
 from varve.domain.review import DoubtfulStatement, NotCompared, Review
 
@@ -46,7 +47,8 @@ def _format_review(found: Review) -> Iterator[str]:
         count = format_count(len(proposal["statements"]), "statement")
         yield f"proposal {proposal['proposal']}: {count} to forget"
         for statement in proposal["statements"]:
-            yield f"  {statement['date']}  {fit_line(statement['content'])}"
+            words = fit_line(statement["content"])
+            yield f"  {statement['date']}  {words}{tell_tellings(statement)}"
         yield f"  erase with: varve forget --proposal {proposal['proposal']}"
     if not found.statements and not found.proposals:
         yield "nothing to review"

@@ -5,6 +5,7 @@ import argparse
 from varve.api.ingested import Ingested
 from varve.api.memory import Memory
 from varve.cli.output import format_count, print_result, say
+from varve.cli.understood import format_requests
 from varve.domain.calendar import parse_instant_field
 
 
@@ -41,7 +42,8 @@ def correct(options: argparse.Namespace, memory: Memory) -> None:
 
 
 def _print_told(options: argparse.Namespace, told: Ingested) -> None:
-    print_result(options, told.to_dict(), [_describe(told)])
+    lines = [_describe(told), *format_requests(told.forget_requests)]
+    print_result(options, told.to_dict(), lines)
     for message in told.accepted.partly_filtered:
         say(f"varve: warning: {message}")
 

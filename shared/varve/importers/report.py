@@ -8,6 +8,7 @@ from typing import Any
 from varve.domain.allowance import PartlyFiltered
 from varve.domain.calendar import iso
 from varve.domain.conversation import Conversation
+from varve.usecases.understood import UnderstoodRequest
 
 MAX_FAILURES = 50
 """Failures that a report names; the others are counted."""
@@ -20,7 +21,7 @@ class ImportReport:
     `stored` has the sums of `Ingested`. `failures` name places and reasons.
     `again`: some failures may succeed when the same command is run again. `checked`
     counts the conversations of a dry run. `partly_filtered` names the messages whose
-    filter reached a limit.
+    filter reached a limit, `forget_requests` those that ask to forget something.
     """
 
     format: str
@@ -37,6 +38,7 @@ class ImportReport:
     accepted: Counter[str] = field(default_factory=Counter)
     stored: Counter[str] | None = field(default_factory=Counter)
     partly_filtered: list[PartlyFiltered] = field(default_factory=list)
+    forget_requests: list[UnderstoodRequest] = field(default_factory=list)
 
     def fail(self, place: str, reason: str) -> None:
         """Count a failure, and name it while there is room.
@@ -79,4 +81,5 @@ class ImportReport:
             "accepted": dict(self.accepted),
             "stored": None if self.stored is None else dict(self.stored),
             "partlyFiltered": [one.to_dict() for one in self.partly_filtered],
+            "forgetRequests": [one.to_dict() for one in self.forget_requests],
         }

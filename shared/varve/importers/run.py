@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 
-from varve.api.ingested import Ingested
+from varve.api.ingested import Ingested, store
 from varve.api.memory import Memory
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected, Retryable
@@ -27,6 +27,7 @@ from varve.importers.workers import (
     can_share,
 )
 from varve.usecases.progress import StepCounter
+from varve.usecases.understood import read_understood
 
 BATCH_CONVERSATIONS = 500
 BATCH_MESSAGES = 5_000
@@ -104,6 +105,7 @@ class _Storing:
         self._wanted = workers
         self._pool: WorkerPool | None = None
         self._sharing: dict[Scope, bool] = {}
+        self._asking: dict[Scope, list[str]] = {}
 
     def take(self, item: Item) -> None:
         """Take one item of a file; a full batch is stored."""
@@ -136,10 +138,14 @@ class _Storing:
         self._messages = 0
 
     def finish(self) -> None:
-        """Store what waits, and wait for the workers."""
+        """Store what waits, wait for the workers, and read what was asked to be forgotten."""
         self.flush(is_long=self._pool is not None)
         if self._pool is not None:
             self._settle(self._pool.finish())
+        for scope, turns in self._asking.items():
+            with self._memories[scope].sessions.open(scope) as session:
+                understood = read_understood(session, turns)
+            self._report.forget_requests += understood
 
     def close(self) -> None:
         """End the workers; what they have begun is stored."""
@@ -167,7 +173,7 @@ class _Storing:
             if settled.outcome is None:
                 self._try_to_store(settled.memory, settled.group)
             else:
-                self._count(settled.outcome)
+                self._count(settled.memory, settled.outcome)
                 self._step.add(_count_messages(settled.group))
 
     def _try_to_store(
@@ -238,11 +244,12 @@ class _Storing:
         def show(_step: str, done: int, _total: int) -> None:
             self._step.reach(before + done)
 
-        outcome = memory.ingest(conversations, progress=show)
+        with memory.sessions.open(memory.scope) as session:
+            outcome = store(session, conversations, show)
         self._step.reach(before + _count_messages(group))
-        self._count(outcome)
+        self._count(memory, outcome)
 
-    def _count(self, outcome: Ingested) -> None:
+    def _count(self, memory: Memory, outcome: Ingested) -> None:
         self._report.partly_filtered += outcome.accepted.partly_filtered
         ingested = outcome.to_dict()
         self._report.accepted.update(ingested["accepted"])
@@ -250,6 +257,9 @@ class _Storing:
             self._report.stored = None
         elif self._report.stored is not None:
             self._report.stored.update(ingested["stored"])
+        if outcome.stored is not None and outcome.stored.asking:
+            known = self._asking.setdefault(memory.scope, [])
+            known += outcome.stored.asking
 
     def _store_one_by_one(
         self, memory: Memory, group: Sequence[UnstoredConversation]

@@ -9,7 +9,7 @@ from datetime import datetime
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 
-from varve.api.ingested import Ingested
+from varve.api.ingested import Ingested, store
 from varve.api.memory import Memory
 from varve.domain.conversation import Conversation
 from varve.domain.errors import VarveError
@@ -208,6 +208,7 @@ def _serve(
 def _store(memory: Memory, job: _Job) -> Ingested | None:
     """Store a batch. None: it failed, and the other process finds out which and why."""
     try:
-        return memory.ingest(job.conversations, now=job.now)
+        with memory.sessions.open(job.scope, job.now) as session:
+            return store(session, job.conversations)
     except VarveError:
         return None

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from varve.api.ingested import Ingested
 from varve.api.memory import Memory
 from varve.domain.errors import Rejected, VarveError
 from varve.domain.identity import digest, path_id, reference
@@ -106,8 +107,8 @@ class Tools:
         call = _parse(models.CorrectArguments, arguments)
         require_correctable(call.id)
         self.require_own(call.id)
-        corrected = self.memory.correct(call.id, call.text).to_dict()
-        return _dump(models.CorrectAnswer, corrected)
+        corrected = self.memory.correct(call.id, call.text)
+        return _dump(models.CorrectAnswer, self._tell(corrected))
 
     def _remember(self, arguments: Mapping[str, Any]) -> Json:
         call = _parse(models.RememberArguments, arguments)
@@ -118,9 +119,21 @@ class Tools:
             "userId": self.user_id,
             "messages": said["messages"],
         }
-        ingested = self.memory.ingest(conversation).to_dict()
+        ingested = self._tell(self.memory.ingest(conversation))
         told = {"conversationId": conversation_id, **ingested}
         return _dump(models.RememberAnswer, told)
+
+    def _tell(self, ingested: Ingested) -> Json:
+        """Return what was stored; of what is hidden now a model is told the count alone."""
+        requests = [
+            {
+                "id": one.id,
+                "hidden": len(one.hidden),
+                "confirm": f"varve review {self._name_memory()}",
+            }
+            for one in ingested.forget_requests
+        ]
+        return {**ingested.to_dict(), "forgetRequests": requests}
 
     def _get_context(self, arguments: Mapping[str, Any]) -> Json:
         call = _parse(models.ContextArguments, arguments)
@@ -158,11 +171,11 @@ class Tools:
     def _confirming_command(self, number: int | None) -> str | None:
         if number is None:
             return None
+        return f"varve forget {self._name_memory()} --proposal {number}"
+
+    def _name_memory(self) -> str:
         scope = self.memory.scope
-        return (
-            f"varve forget --workspace {scope.workspace} --agent {scope.agent} "
-            f"--proposal {number}"
-        )
+        return f"--workspace {scope.workspace} --agent {scope.agent}"
 
     def _choose_conversation(self) -> str:
         if self._conversation_id is not None:

@@ -117,11 +117,23 @@ class StoredCounts(StrictCamelModel):
     forgotten: int
 
 
+class UnderstoodForget(StrictCamelModel):
+    """A request to forget, as understood: how many statements are hidden from now on.
+
+    They are not erased until a person does that with `confirm`.
+    """
+
+    id: str
+    hidden: int
+    confirm: str
+
+
 class CorrectAnswer(StrictCamelModel):
     """The answer of `correct`; `stored` is null where a queue delivers it later."""
 
     accepted: AcceptedCounts
     stored: StoredCounts | None
+    forget_requests: list[UnderstoodForget]
 
 
 class RememberAnswer(StrictCamelModel):
@@ -130,6 +142,7 @@ class RememberAnswer(StrictCamelModel):
     conversation_id: str
     accepted: AcceptedCounts
     stored: StoredCounts | None
+    forget_requests: list[UnderstoodForget]
 
 
 class ContextAnswer(StrictCamelModel):
@@ -169,13 +182,14 @@ class RecallAnswer(StrictCamelModel):
 
 
 class ProposedStatement(StrictCamelModel):
-    """One statement that the query names."""
+    """One statement that the query names; `tellings` is how many messages tell it."""
 
     number: int
     date: str
     memory_type: str
     content: str
     likeness: float
+    tellings: int
 
 
 class ProposeForgetAnswer(StrictCamelModel):

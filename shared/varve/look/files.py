@@ -37,7 +37,8 @@ def write_pages(
     """
     try:
         _prepare(directory)
-        return _Writer(memory, store, directory).write_all(progress)
+        with memory.sessions.scan_requests_once():
+            return _Writer(memory, store, directory).write_all(progress)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Rejected(

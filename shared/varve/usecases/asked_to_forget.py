@@ -27,6 +27,7 @@ from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
 from varve.usecases.forgotten_statements import (
     RequestScan,
+    RequestScans,
     read_forgotten_words,
     stated_by,
     stated_by_row,
@@ -43,10 +44,12 @@ def read_forgotten(
     reader: MemoryReader,
     triples: Sequence[Triple],
     held: Outline | None = None,
+    scans: RequestScans | None = None,
 ) -> list[AnyForgotten]:
     """Return what messages in working memory ask to forget. Raises Retryable.
 
-    `held` is the working store; if it is not loaded, the words of its turns are scanned.
+    `held` is the working store; if it is not loaded, the words of its turns are scanned,
+    with `scans` once for all calls.
     """
     ended = list(find_ended_by_message(triples))
     ids = {one.request_turn: one for one in ended}
@@ -55,6 +58,8 @@ def read_forgotten(
     values: list[AnyForgotten] = [*keep_requested(ended, texts)]
     if isinstance(held, Columns):
         return [*values, *held.derive(RequestScan).words]
+    if scans is not None:
+        return [*values, *scans.read(scope, reader)]
     return [*values, *read_forgotten_words(scope, reader)]
 
 
@@ -76,7 +81,7 @@ def drop_forgotten(
     Summaries lose the sentences that name them. `held` as in `read_forgotten`.
     """
     values = read_forgotten(
-        lookup.scope, lookup.reader, lookup.triples(), held
+        lookup.scope, lookup.reader, lookup.triples(), held, lookup.scans
     )
     if not values:
         return list(found)

@@ -23,7 +23,11 @@ def triples_as_json(
     Retryable.
     """
     reader = session.records.at(session.scope)
-    values = read_forgotten(session.scope, reader, triples) if triples else []
+    values: list[AnyForgotten] = []
+    if triples:
+        values = read_forgotten(
+            session.scope, reader, triples, scans=session.scans
+        )
     return [
         _as_json(one, spellings)
         | {"askedToForget": find_triple_request(one, values)}

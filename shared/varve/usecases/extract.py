@@ -11,6 +11,8 @@ from varve.domain.erasure import Tombstones
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
+from varve.domain.record import turn_id
+from varve.domain.statements.forgetting import asks_to_forget
 from varve.messages.erasure import ErasedMessage, Reread, drop_forgotten
 from varve.messages.ingest import IngestMessage, read_ingest
 from varve.messages.outcome import is_outcome_delivery, read_outcome
@@ -56,7 +58,8 @@ class ExtractOutcome:
     `ignored` messages came before with other words, which stay. `forgotten` ones are
     refused, because memory was told to forget them. `returned` must be delivered again.
     `partly_filtered` counts limits that the filter reached in a message, `waiting` the
-    messages that wait for the model until there is budget.
+    messages that wait for the model until there is budget. `asking` are the ids of new
+    turns with the words of a request to forget.
     """
 
     messages: int = 0
@@ -68,6 +71,7 @@ class ExtractOutcome:
     returned: tuple[Delivery, ...] = ()
     partly_filtered: int = 0
     waiting: int = 0
+    asking: tuple[str, ...] = ()
 
     def metrics(self, *, of: int) -> dict[str, int]:
         """Return the counts of a batch `of` so many messages, by their metrics' names."""
@@ -89,6 +93,7 @@ class ExtractOutcome:
             returned=self.returned + other.returned,
             partly_filtered=self.partly_filtered + other.partly_filtered,
             waiting=self.waiting + other.waiting,
+            asking=self.asking + other.asking,
         )
 
 
@@ -271,8 +276,18 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
     outcome = ExtractOutcome(
         *(len(new), len(turns), facts, operations, ignored, forgotten),
         waiting=waiting,
+        asking=tuple(_list_asking(conversation_id, spoken)),
     )
     return _Extracted(outcome, new, taken_in, barred, conversation_id)
+
+
+def _list_asking(
+    conversation_id: str, spoken: Sequence[Spoken]
+) -> Iterator[str]:
+    """Yield the ids of the messages' turns that may ask to forget something."""
+    for said, utterance in spoken:
+        if asks_to_forget(utterance.text):
+            yield turn_id(conversation_id, said.id)
 
 
 def _learn_or_wait(

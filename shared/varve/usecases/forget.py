@@ -45,7 +45,8 @@ from varve.usecases.erasure.verify import Verification, verify
 from varve.usecases.forget_requests import ONE_SELECTOR, ForgetRequest
 from varve.usecases.local import catch_up
 from varve.usecases.progress import Progress, StepCounter, no_progress
-from varve.usecases.proposals import Proposal, list_chosen, propose
+from varve.usecases.proposals import Proposal, list_chosen
+from varve.usecases.propose import propose
 from varve.usecases.session import Session
 from varve.usecases.sharing import revoke_user
 

@@ -10,7 +10,8 @@ from varve.usecases.erasure import proposed
 from varve.usecases.forget import ErasureTools, ForgetOutcome, forget
 from varve.usecases.forget_requests import ForgetRequest
 from varve.usecases.progress import Progress, no_progress
-from varve.usecases.proposals import Proposal, list_chosen, propose
+from varve.usecases.proposals import Proposal, list_chosen
+from varve.usecases.propose import propose
 from varve.usecases.session import Session
 
 

@@ -69,6 +69,19 @@ def read_forgotten_words(
     return _find_each(requests, map(stated_by, turns))
 
 
+class RequestScans:
+    """What requests to forget name in each agent's memory, each scanned once while it is kept."""
+
+    def __init__(self) -> None:
+        self._words: dict[Scope, list[ForgottenWords]] = {}
+
+    def read(self, scope: Scope, reader: MemoryReader) -> list[ForgottenWords]:
+        """Return what `read_forgotten_words` found at the first call. Raises Retryable."""
+        if scope not in self._words:
+            self._words[scope] = read_forgotten_words(scope, reader)
+        return self._words[scope]
+
+
 class RequestScan:
     """The turns in a store's columns that may ask to forget; see `Columns.derive`."""
 

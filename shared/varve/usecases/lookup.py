@@ -20,6 +20,7 @@ from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
 from varve.usecases.find import Stock
+from varve.usecases.forgotten_statements import RequestScans
 from varve.usecases.ledger import Ledger
 
 
@@ -41,6 +42,7 @@ class Lookup:
     two statements may tell one value and `has_triples`: it costs no round trip.
     `weights` are the workspace's own weights of signals. `by_line`: the caller folds
     summaries line by line, as a context does, and needs the standing of each sentence.
+    `scans` keeps what requests to forget name, as in a session.
     """
 
     scope: Scope
@@ -56,6 +58,7 @@ class Lookup:
     weights: Mapping[str, float] = field(default_factory=dict)
     by_line: bool = False
     has_triples: bool = True
+    scans: RequestScans | None = None
 
     def open_stocks(self, metadata: Values) -> list[Stock]:
         """Return the stores of the agent, then those of the other agents."""

@@ -1,10 +1,8 @@
 """The statements that a few words name, at every grain, for a person to choose from."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
-
-import numpy as np
 
 from varve.domain.calendar import iso
 from varve.domain.erasure import MessageKey, turn_ids
@@ -12,12 +10,7 @@ from varve.domain.errors import Rejected
 from varve.domain.mention import in_words
 from varve.domain.notes import Note
 from varve.domain.profile import ProfileEntry
-from varve.domain.record import Record
-from varve.domain.statements.likeness import (
-    LEAST_LIKENESS,
-    telling_words,
-    word_likeness,
-)
+from varve.domain.record import MemoryType, Record
 from varve.domain.summary import key_facts_from_json
 from varve.domain.text import passages
 from varve.domain.triple import Op, Triple
@@ -30,18 +23,15 @@ from varve.usecases.notes import read_all_notes
 from varve.usecases.session import Session
 from varve.usecases.whole_stores import read_summaries, read_working
 
-WORTH_EMBEDDING = 0.3
-"""The least share of words at which a text's meaning is compared too."""
-_ORDER = ("fact", "turn", "note", "profile", "triple", "summary")
-
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """One statement to choose: `erases` are the ids of the records that hold its words.
 
     `memory_type` is fact, turn, note, profile, triple or summary. `users` are the users whose
-    memory it is in. `also_in` are the ids of the others that the same messages made.
-    Without `erases` it can only go with its user.
+    memory it is in. `also_in` are the ids of the others that say the same, or that the same
+    messages made. Without `erases` it can only go with its user. `speaker` says a turn. A
+    triple or a profile entry states `value` of its `label`; both are "" for others.
     """
 
     id: str
@@ -53,6 +43,14 @@ class Proposal:
     users: frozenset[str]
     likeness: float = 0.0
     also_in: tuple[str, ...] = ()
+    speaker: str = ""
+    label: str = ""
+    value: str = ""
+
+    @property
+    def tellings(self) -> int:
+        """How many messages tell it; 1 if no message is known."""
+        return max(1, len(self.messages))
 
     def to_dict(self, number: int) -> dict[str, object]:
         """Return it as JSON values with its number."""
@@ -63,25 +61,10 @@ class Proposal:
             "date": self.date,
             "content": self.content,
             "likeness": round(self.likeness, 2),
+            "tellings": self.tellings,
             "alsoIn": list(self.also_in),
             "erases": list(self.erases),
         }
-
-
-def propose(
-    session: Session, query: str, *, user_id: str | None = None
-) -> list[Proposal]:
-    """Return the statements that the query names, the likeliest first.
-
-    Nothing below `LEAST_LIKENESS` is proposed and, with `user_id`, nothing that is not that
-    user's alone. Raises Rejected: the query is empty.
-    """
-    if not telling_words(query):
-        raise Rejected("query", "has no words to look for")
-    found = list(read_statements(session))
-    if user_id is not None:
-        found = [one for one in found if one.users == {user_id}]
-    return fold_statements(_weigh(session, query, found))
 
 
 def choose(
@@ -116,49 +99,6 @@ def list_chosen(
     for one in choose(proposals, only):
         ids.update(dict.fromkeys(one.erases))
     return tuple(ids)
-
-
-def _weigh(
-    session: Session, query: str, found: Sequence[Proposal]
-) -> list[Proposal]:
-    """Return the proposals that are likely enough: by words, else by meaning."""
-    shares = [word_likeness(query, one.content) for one in found]
-    near = [at for at, share in enumerate(shares) if share >= WORTH_EMBEDDING]
-    texts = [found[at].content for at in near]
-    asked, *vectors = session.embedder.embed([query, *texts])
-    likely = []
-    for at, vector in zip(near, vectors, strict=True):
-        likeness = max(shares[at], float(np.dot(asked, vector)))
-        if likeness >= LEAST_LIKENESS:
-            likely.append(replace(found[at], likeness=min(1.0, likeness)))
-    return likely
-
-
-def fold_statements(likely: Iterable[Proposal]) -> list[Proposal]:
-    """Give the records, triples and entries of the same messages one proposal."""
-    ordered = sorted(likely, key=_rank)
-    shown: list[Proposal] = []
-    place_of: dict[MessageKey, int] = {}
-    for one in ordered:
-        places = {place_of[key] for key in one.messages if key in place_of}
-        if places:
-            place = min(places)
-            first = shown[place]
-            erases = dict.fromkeys([*first.erases, *one.erases])
-            also_in = dict.fromkeys([*first.also_in, one.id])
-            also_in.pop(first.id, None)
-            shown[place] = replace(
-                first, erases=tuple(erases), also_in=tuple(also_in)
-            )
-        else:
-            place = len(shown)
-            shown.append(one)
-        place_of.update(dict.fromkeys(one.messages, place))
-    return shown
-
-
-def _rank(one: Proposal) -> tuple[float, int, str]:
-    return -one.likeness, _ORDER.index(one.memory_type), one.id
 
 
 def read_statements(session: Session) -> Iterator[Proposal]:
@@ -214,6 +154,8 @@ def _of_entry(
         messages=keys,
         erases=_ids_of(keys, by_message),
         users=_users(entry.user_id),
+        label=entry.key,
+        value=entry.value,
     )
 
 
@@ -221,6 +163,7 @@ def _of_record(record: Record) -> Proposal:
     keys = frozenset(
         (record.conversation_id or "", id_) for id_ in record.source_ids
     )
+    is_turn = record.memory_type is MemoryType.TURN
     return Proposal(
         id=record.id,
         memory_type=str(record.memory_type),
@@ -229,6 +172,7 @@ def _of_record(record: Record) -> Proposal:
         messages=keys,
         erases=(record.id,),
         users=_users(record.user_id),
+        speaker=record.about or "" if is_turn else "",
     )
 
 
@@ -257,6 +201,7 @@ def _of_line(line: TimelineLine, turns: Sequence[str]) -> Proposal:
         messages=frozenset([line.message_key]),
         erases=tuple(turns),
         users=line.users,
+        speaker=speaker,
     )
 
 
@@ -300,6 +245,8 @@ def _of_triple(
         messages=frozenset(keys),
         erases=_ids_of(keys, by_message),
         users=users,
+        label=triple.label,
+        value=triple.stating[-1].object if triple.stating else "",
     )
 
 

@@ -36,13 +36,10 @@ from varve.ports.meter import doing
 from varve.usecases.asked_to_forget import read_forgotten
 from varve.usecases.erasure import proposed
 from varve.usecases.find import Stock
+from varve.usecases.fold_proposals import fold_statements
 from varve.usecases.forget_proposed import list_forget_proposals
 from varve.usecases.forgotten_statements import stated_by_row
-from varve.usecases.proposals import (
-    Proposal,
-    fold_statements,
-    read_statements,
-)
+from varve.usecases.proposals import Proposal, read_statements
 from varve.usecases.session import Session
 
 DEFAULT_DAYS = 90
@@ -300,14 +297,25 @@ def _propose_erasures(
     if not values:
         return
     named: dict[Message, list[Proposal]] = {one.request: [] for one in values}
+    asked: dict[Message, str] = {
+        one.request: _tell_asked(one) for one in values
+    }
     for one in read_statements(session):
         for request in {
             value.request for value in values if _is_named(one, value)
         }:
             named[request].append(one)
-    for stating in named.values():
+    for request, stating in named.items():
         if stating:
-            proposed.keep(session, fold_statements(stating))
+            folded = fold_statements(asked[request], stating)
+            proposed.keep(session, folded)
+
+
+def _tell_asked(value: AnyForgotten) -> str:
+    """Return words that tell the sentences to forget from the others of a message."""
+    if isinstance(value, ForgottenWords):
+        return value.asking.turn.words
+    return value.value
 
 
 def _measure_passage(

@@ -132,6 +132,7 @@ def build_lookup(
         triples=view.triples,
         has_triples=view.has_triples,
         shared=shared,
+        scans=session.scans,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # a function loads what its own use case needs, and no more
     from varve.ports.models import LLM, Embedder, Extractor, Summarizer
     from varve.ports.records import MemoryReader
     from varve.ports.transfer import StoreReader
+    from varve.usecases.forgotten_statements import RequestScans
     from varve.usecases.privacy import Privacy
     from varve.usecases.search_log import SearchLog
     from varve.usecases.views import Views
@@ -145,7 +146,8 @@ class Session:
     `now` is the moment of the request; `clock` tells how long it has taken since.
     Leaving the `with` block makes everything sent durable. `wiring.sessions` opens
     sessions; tests open them over in-memory ports. `meter` counts what the block uses,
-    and `searches` logs its questions; None: nothing does.
+    and `searches` logs its questions; None: nothing does. `scans` keeps what requests to
+    forget name, for a run of many sessions; None: each use case scans memory itself.
     """
 
     scope: Scope
@@ -157,6 +159,7 @@ class Session:
     read_config: Callable[[str], WorkspaceConfig]
     meter: Meter = field(default_factory=Meter)
     searches: "SearchLog | None" = None
+    scans: "RequestScans | None" = None
     _serving: ExitStack = field(
         default_factory=ExitStack, init=False, repr=False, compare=False
     )

@@ -52,7 +52,7 @@ def show(
     triples = _read_triples(session, record, every=hide_forgotten)
     values: list[AnyForgotten] = []
     if is_said or hide_forgotten:
-        values = read_forgotten(scope, reader, triples)
+        values = read_forgotten(scope, reader, triples, scans=session.scans)
     hidden = values if hide_forgotten else []
     tree = _Tree(session, reader, hidden)
     shown = tree.describe(record, grain, depth)

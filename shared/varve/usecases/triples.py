@@ -158,7 +158,8 @@ def describe_entity(
     """Return the triples that name an entity, as JSON values; `name` may be an alias.
 
     `as_of` selects the triples that held then, `known_at` those known then. Without
-    `as_of`, `history` adds those that held before. Raises Rejected: names the field.
+    `as_of`, `history` adds those that held before. `ambiguousNames` are the claimants of
+    `ambiguous` as people write them. Raises Rejected: names the field.
     """
     view = _open_view(session)
     names = view.names()
@@ -172,14 +173,21 @@ def describe_entity(
         found = [triple for triple in found if triple.holds(at)]
     facts, mentions = _split_by_role(found, id_)
     told = triples_as_json(session, [*facts, *mentions], spellings)
+    claimants = names.claimants(name)
     return {
         "id": id_,
         "name": spellings.get(id_, id_),
         "aliases": _aliases_of(id_, names),
-        "ambiguous": list(names.claimants(name)),
+        "ambiguous": list(claimants),
+        "ambiguousNames": [_spell(view, one) for one in claimants],
         "facts": told[: len(facts)],
         "mentions": told[len(facts) :],
     }
+
+
+def _spell(view: GraphView, id_: str) -> str:
+    """Return an entity's name as people write it."""
+    return find_spellings([*view.aliases(), *view.about(id_)]).get(id_, id_)
 
 
 def _split_by_role(

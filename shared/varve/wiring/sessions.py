@@ -2,8 +2,8 @@
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from varve.ports.objects import Objects
     from varve.ports.queues import DeadLetterBox
     from varve.usecases.commits import WriterSession
+    from varve.usecases.forgotten_statements import RequestScans
     from varve.usecases.plan import Planner
 
 MAX_SCOPED_STORES = 4
@@ -71,6 +72,7 @@ class Sessions:
         self._scoped: OrderedDict[tuple[Scope, str], OpenStore] = OrderedDict()
         self._lock = Lock()
         self._is_safe = False
+        self._scans: RequestScans | None = None
 
     @classmethod
     def from_environment(
@@ -93,6 +95,20 @@ class Sessions:
         if self._credentials is not None:
             store = self._open_scoped(scope, self._credentials)
         return self._session(scope, now, store)
+
+    @contextmanager
+    def scan_requests_once(self) -> Iterator[None]:
+        """Scan memory once for requests to forget, for all sessions opened in the block.
+
+        A request that is stored meanwhile is not seen there: for a run that only reads.
+        """
+        from varve.usecases.forgotten_statements import RequestScans
+
+        self._scans = RequestScans()
+        try:
+            yield
+        finally:
+            self._scans = None
 
     def open_owner(self, scope: Scope, now: datetime | None = None) -> Session:
         """Open a session with the process's own credentials.
@@ -265,6 +281,7 @@ class Sessions:
             read_config=store.read_config,
             meter=self.meter,
             searches=self.searches,
+            scans=self._scans,
         )
 
     def _queues(self, store: OpenStore) -> SessionQueues:

@@ -12,6 +12,7 @@ from varve.domain.statements.asked import (
     score_pair,
     score_row,
 )
+from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.paired import StoreStatements
 
 JUDGED_PLACES = 25
@@ -75,9 +76,11 @@ class AskedStatements:
         is_far = odds < LEAST_LATER_ODDS and not self.asking.is_past
         if is_far or not store.may_supersede(other):
             return -math.inf
-        return score_pair(
-            self.asking, store.read(row), store.read(other), odds
-        )
+        earlier = store.read(row)
+        later = store.read(other)
+        if leaves_asked(self.asking.cues, earlier.text, later.cues):
+            return -math.inf
+        return score_pair(self.asking, earlier, later, odds)
 
     def find_later(self, row: int) -> list[int]:
         """Return the later ones of the statements that the question found."""

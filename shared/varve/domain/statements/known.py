@@ -9,7 +9,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked, find_place
 from varve.domain.statements.cues import read_cues
-from varve.domain.statements.pairs import leaves
+from varve.domain.statements.leaving import leaves_asked, leaves_rest
 from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.persons import Persons
 from varve.domain.statements.standing import (
@@ -129,7 +129,11 @@ class KnownStandings:
         self._successors[statement] = successor
         if not standings.concerns(row, statement, successor.row):
             return None
-        return None if self._leaves(statement, successor) else successor
+        if self._question is None and row == statement:
+            is_left = self._leaves_rest(statement, successor)
+        else:
+            is_left = self._leaves(statement, successor)
+        return None if is_left else successor
 
     def find_end(self, row: int) -> str | None:
         """Return the id of what ends a row's statement, as the triples show; None: nothing."""
@@ -182,7 +186,16 @@ class KnownStandings:
             return False
         store = self._standings.store
         earlier = store.read(statement).text
-        return leaves(self._question, earlier, store.read(successor.row).cues)
+        later = store.read(successor.row).cues
+        return leaves_asked(self._question, earlier, later)
+
+    def _leaves_rest(self, statement: int, successor: Successor) -> bool:
+        """Return whether a message holds in part: nothing names it as superseded."""
+        if successor.is_named:
+            return False
+        store = self._standings.store
+        later = store.read(successor.row).cues
+        return leaves_rest(store.read(statement).text, later)
 
     def _is_clear(self, successor: Successor) -> bool:
         if successor.is_named:

@@ -282,7 +282,7 @@ def measure_likeness(earlier: Cues, later: Cues) -> dict[str, float]:
 
 
 @cache
-def _of_any_matter() -> frozenset[str]:
+def list_any_matter() -> frozenset[str]:
     """Return the stems of the words that are told of any matter."""
     return stem_all(stopwords.NO_TOPICS | stopwords.CHANGES)
 
@@ -296,7 +296,7 @@ def relate(one: Cues, other: Cues) -> bool:
         return True
     words = collect_stems(one.particulars.telling)
     shared = words & collect_stems(other.particulars.telling)
-    return not shared <= _of_any_matter()
+    return not shared <= list_any_matter()
 
 
 def leaves(part: Cues, earlier: str, later: Cues) -> bool:

@@ -26,6 +26,7 @@ from varve.domain.statements.corrections import (
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.going_on import list_superseding
 from varve.domain.statements.judging import AskedStatements
+from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.links import Relation
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
@@ -280,7 +281,7 @@ class Standings:
         if self.question is None:
             return False
         later = self.store.read(other).cues
-        return leaves(self.question, self.store.read(row).text, later)
+        return leaves_asked(self.question, self.store.read(row).text, later)
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.
@@ -380,11 +381,12 @@ class Standings:
     ) -> bool:
         if self._is_told_again(words, statement, successor):
             return False
-        part = read_cues(words)
-        return not leaves(
-            part,
-            self.store.read(statement).text,
-            self.store.read(successor).cues,
+        # A correction that shares nothing with its message corrects all of it.
+        is_correction = self.every_correction.corrects(statement, successor)
+        is_left = leaves if is_correction else leaves_asked
+        earlier = self.store.read(statement).text
+        return not is_left(
+            read_cues(words), earlier, self.store.read(successor).cues
         )
 
     def _is_told_again(

@@ -5,8 +5,9 @@ statements that are erased meanwhile are no longer part of it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from varve.domain.calendar import iso, parse_instant
@@ -54,10 +55,16 @@ class Proposed:
     def with_one(
         self, statements: tuple[tuple[str, ...], ...], now: datetime
     ) -> "Proposed":
-        """Return them with one more, and without those that waited for too long."""
+        """Return them with one more, and without those that waited for too long.
+
+        A proposal that erases the same keeps its number.
+        """
         fresh = [one for one in self.waiting if now - one.at < KEPT]
-        if any(one.statements == statements for one in fresh):
-            return self
+        wanted = set(chain(*statements))
+        for at, one in enumerate(fresh):
+            if set(chain(*one.statements)) == wanted:
+                fresh[at] = replace(one, statements=statements)
+                return Proposed(self.last, tuple(fresh))
         number = self.last + 1
         added = Waiting(number, now, statements)
         kept = [*fresh, added][-MOST:]
@@ -142,7 +149,7 @@ def _build_statement(
         memory_type=first.memory_type,
         date=first.date,
         content=first.content,
-        messages=first.messages,
+        messages=frozenset(chain(*(one.messages for _, one in left))),
         erases=tuple(id_ for id_, _ in left),
         users=first.users,
         likeness=1.0,
