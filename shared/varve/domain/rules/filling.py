@@ -10,7 +10,13 @@ from varve.domain.rules.rule import Change, Values
 from varve.domain.rules.values import listed
 from varve.domain.triple import SINGLE_VALUED, Op
 
-LISTS = {"{things}", "{allergens}", "{languages}", "{languages_english}"}
+LISTS = {
+    "{things}",
+    "{each_substance}",
+    "{allergens}",
+    "{languages}",
+    "{languages_english}",
+}
 _OWN_NAME = ("name", "full_name", "two_names", "person")
 
 
