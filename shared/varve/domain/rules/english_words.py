@@ -64,7 +64,7 @@ _LISTED = ListWords(
     member=rf"{_NO_MEMBER}{_WORD}(?: {_WITHIN}{_WORD}){{0,3}}?",
     mark="to ",
     lead="(?:also|even|especially|particularly|mainly|mostly|including),? ",
-    article="the ",
+    article="",
     joins="and,?|or|nor|as well as",
     end=rf"(?:{END}|(?= (?:and|or|nor|as well as|any ?more|any longer|after all|at all|allerg(?:y|ies))\b))",
 )
