@@ -91,9 +91,10 @@ class WordLists:
 
     `stop_words` are words of grammar; `addressing` (words by which a speaker speaks of the listener)
     are some of them. `denials` and `qualifiers` (words of condition, order and past) change what a
-    sentence says. `changes` tell of a change or a decision. `courtesies` mean nothing in a prompt
-    and `fillers` nothing in a summary's topics. The lists of `kept_…` are words that count
-    for one reader all the same.
+    sentence says; the words of `only_without_accents` are other words if they have one. `marks` are
+    words that no other language has. `changes` tell of a change or a decision. `courtesies` mean
+    nothing in a prompt and `fillers` nothing in a summary's topics. The lists of `kept_…` are words
+    that count for one reader all the same.
     """
 
     stemmer: str = ""
@@ -101,6 +102,8 @@ class WordLists:
     changes: frozenset[str] = frozenset()
     denials: frozenset[str] = frozenset()
     qualifiers: frozenset[str] = frozenset()
+    only_without_accents: frozenset[str] = frozenset()
+    marks: frozenset[str] = frozenset()
     addressing: frozenset[str] = frozenset()
     courtesies: frozenset[str] = frozenset()
     fillers: frozenset[str] = frozenset()
