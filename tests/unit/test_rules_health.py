@@ -154,6 +154,44 @@ def test_the_end_of_several_allergies_ends_each_of_them(
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'm vegan and allergic to nuts.", ["diet vegan", "allergic_to nuts"]),
+        ("I'm allergic to nuts and vegan.", ["allergic_to nuts", "diet vegan"]),
+        ("I'm vegan but very allergic to soy.", ["diet vegan", "allergic_to soy"]),
+        ("Soy vegana y alérgica al huevo.", ["diet vegana", "allergic_to huevo"]),
+        ("Soy alérgica al huevo y vegana.", ["allergic_to huevo", "diet vegana"]),
+        ("My sister is vegan and allergic to nuts.", []),
+        ("Mi hermana es vegana y alérgica al huevo.", []),
+    ],
+)  # fmt: skip
+def test_two_states_of_one_subject_are_both_read(
+    text: str, expected: list[str]
+) -> None:
+    assert changes(extract(text)) == [f"ADD Dana {one}" for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("I eat meat again.", ["vegan", "vegetarian", "pescatarian"]),
+        ("I'm back to eating fish.", ["vegan", "vegetarian"]),
+        ("I've started eating cheese again.", ["vegan"]),
+        ("Vuelvo a comer carne.", ["vegana", "vegano", "vegetariana", "vegetariano"]),
+        ("Ya como queso otra vez.", ["vegana", "vegano"]),
+        ("I eat meat.", []),
+        ("I eat out again.", []),
+        ("Como carne.", []),
+    ],
+)  # fmt: skip
+def test_food_that_is_eaten_again_ends_the_diets_without_it(
+    text: str, ended: list[str]
+) -> None:
+    known = extract(text).ends_if_known
+    assert [one.object for one in known] == ended
+
+
 @pytest.mark.parametrize("text", SILENT)
 def test_what_looks_like_it_states_nothing(text: str) -> None:
     assert changes(extract(text)) == []

@@ -176,6 +176,7 @@ class Changes:
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
     - `harming`: it tells an allergy or intolerance, which only words about that end.
+    - `diets`: it tells a way to eat, which may end while an allergy beside it holds.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
       tells that something was forgotten.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge;
@@ -206,6 +207,7 @@ class Changes:
     relating: Words = ()
     forgetting: Words = ()
     harming: Words = ()
+    diets: Words = ()
     reminding: Words = ()
     asks_past: Words = ()
     asks_before: Words = ()

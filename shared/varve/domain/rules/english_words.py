@@ -99,7 +99,7 @@ _BOOKED = (
     f"{EVENTS}|subscription|membership|order|booking|reservation|contract|policy|plan|account|holiday"
     "|insurance|dinner|lunch|gym|treatment"
 )
-_DIETS = (
+DIETS = (
     "vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic"
 )
 _FIXED_BY_NATURE = frozenset({
@@ -199,7 +199,7 @@ SLOTS = {
         rf" (?!is |was |on )[\w'.-]+){{0,2}}?)?",
         is_stable,
     ),
-    "diet": Slot(_DIETS),
+    "diet": Slot(DIETS),
     "allergens": Slot(
         list_of(names.ALLERGENS_EN, "and"),
         derive=lambda value: {"allergens": value.lower()},

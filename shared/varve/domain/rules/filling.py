@@ -63,3 +63,10 @@ def fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
         Change(op, predicate, value, subject, replaces, change.if_known)
         for value in members
     ]
+
+
+def add_note(fact: str, note: str) -> str:
+    """Return the fact with a note in brackets before its final mark."""
+    body = fact[:-1]
+    mark = fact[-1]
+    return f"{body} ({note}){mark}"

@@ -139,6 +139,9 @@ def _in_english(language: re.Match[str]) -> str:
     return names.LANGUAGE_NAMES[language[0].lower()]
 
 
+DIETS = (
+    "vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la lactosa"
+)
 _THIRD = {
     "cancelé": "canceló", "anulé": "anuló", "he cancelado": "ha cancelado", "he anulado": "ha anulado",
 }  # fmt: skip
@@ -210,9 +213,7 @@ SLOTS = {
         is_stable,
         lambda value: {"the_event": f"{_article(value).capitalize()} {value}"},
     ),
-    "diet": Slot(
-        "vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la lactosa"
-    ),
+    "diet": Slot(DIETS),
     "allergens": Slot(
         list_of(rf"(?:(?:el|la|los|las) )?(?:{names.ALLERGENS_ES})", "y"),
         derive=lambda value: {"allergens": value.lower()},
