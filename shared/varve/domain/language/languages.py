@@ -15,6 +15,7 @@ from typing import Any
 
 from varve.domain.language.forgetting_words import ForgettingWords
 from varve.domain.language.tellings import Tellings
+from varve.domain.language.word_lists import NameWords, WordLists
 
 Words = tuple[str, ...]
 WordsByName = Mapping[str, Sequence[str]]
@@ -86,33 +87,6 @@ class StatementTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class WordLists:
-    """The words of a language that say little, without accents, and its Snowball stemmer.
-
-    `stop_words` are words of grammar; `addressing` (words by which a speaker speaks of the listener)
-    are some of them. `denials` and `qualifiers` (words of condition, order and past) change what a
-    sentence says; the words of `only_without_accents` are other words if they have one. `marks` are
-    words that no other language has. `changes` tell of a change or a decision. `courtesies` mean
-    nothing in a prompt and `fillers` nothing in a summary's topics. The lists of `kept_…` are words
-    that count for one reader all the same.
-    """
-
-    stemmer: str = ""
-    stop_words: frozenset[str] = frozenset()
-    changes: frozenset[str] = frozenset()
-    denials: frozenset[str] = frozenset()
-    qualifiers: frozenset[str] = frozenset()
-    only_without_accents: frozenset[str] = frozenset()
-    marks: frozenset[str] = frozenset()
-    addressing: frozenset[str] = frozenset()
-    courtesies: frozenset[str] = frozenset()
-    fillers: frozenset[str] = frozenset()
-    kept_in_prompts: frozenset[str] = frozenset()
-    kept_in_lessons: frozenset[str] = frozenset()
-    kept_in_topics: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class Questions:
     """Patterns, in lower case, that tell what a question asks for.
 
@@ -146,19 +120,6 @@ class Questions:
     offering: Words = ()
     answering: Words = ()
     stating: Words = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NameWords:
-    """Words about names: capitalized ones that are none, particles within a name, and "or".
-
-    In folded text `person_states` follow the name of one of whom they tell a state.
-    """
-
-    person_states: Words = ()
-    not_names: Words = ()
-    particles: Words = ()
-    or_: Words = ()
 
 
 @dataclass(frozen=True, slots=True)
