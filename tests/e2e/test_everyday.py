@@ -300,3 +300,50 @@ def test_a_lively_change_takes_no_place_of_another_matter_invariant_11(
     memory = tell(tmp_path, RETIRED)
     first, *_ = memory.search(question, user_id="u-1").results
     assert words in first.content
+
+
+MIXED = [
+    ("I'm vegan and allergic to nuts.", "I eat meat again."),
+    ("I'm vegan and I'm allergic to nuts.", "I'm not vegan any more."),
+    ("I'm allergic to nuts and vegan.", "I've gone back to eating meat."),
+    ("Soy vegana y alérgica a las nueces.", "Vuelvo a comer carne."),
+    ("Soy alérgica a las nueces y vegana.", "Ya no soy vegana."),
+]
+
+
+@pytest.mark.parametrize(("told", "later"), MIXED)
+def test_11_a_diet_ends_and_the_allergy_beside_it_holds(
+    tmp_path: Path, told: str, later: str
+) -> None:
+    memory = tell(tmp_path, [told, later])
+    is_english = told.startswith("I")
+    of_diet, of_food, of_allergy, of_nuts = (
+        ("Am I vegan?", "What do I eat?", "What am I allergic to?", "Can I eat nuts?")
+        if is_english
+        else ("¿Soy vegana?", "¿Qué como?", "¿A qué soy alérgica?", "¿Puedo comer nueces?")
+    )  # fmt: skip
+    for question in (of_diet, of_food):
+        assert list_stating(memory, question, told) == [False], question
+    for question in (of_allergy, of_nuts):
+        assert list_stating(memory, question, told) == [True], question
+        block = memory.context(question, user_id="u-1", now=NOW).text
+        assert "likely no longer" not in block
+    attributes = memory.profile(user_id="u-1", now=NOW)["attributes"]
+    assert [one["key"] for one in attributes] == ["allergies"]
+
+
+def list_stating(memory: Memory, question: str, told: str) -> list[bool]:
+    """Return whether what an answer has of a statement's own words holds."""
+    results = memory.search(question, include_superseded=True, now=NOW).results
+    return [one.current for one in results if told in one.content]
+
+
+def test_11_a_diet_holds_when_the_allergy_beside_it_ends(
+    tmp_path: Path,
+) -> None:
+    told = "I'm vegan and allergic to nuts."
+    memory = tell(tmp_path, [told, "I'm not allergic to nuts any more."])
+    assert list_stating(memory, "Am I vegan?", told) == [True]
+    assert list_stating(memory, "What am I allergic to?", told) == [False]
+    attributes = memory.profile(user_id="u-1", now=NOW)["attributes"]
+    assert [one["key"] for one in attributes] == ["diet"]

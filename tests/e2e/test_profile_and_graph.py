@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +195,34 @@ def test_another_users_words_do_not_change_the_language(
     found = memory.search("Where do I live?", user_id=USER).results
     told = {"Dana: I live in Porto.", "Dana lives in Porto."}
     assert found[0].content in told
+
+
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [
+        ("bees, kiwi", "I'm not allergic to kiwi any more."),
+        ("bees and kiwi", "I'm no longer allergic to kiwi."),
+        ("bees, el kiwi", "Ya no soy alérgica al kiwi."),
+    ],
+)
+def test_what_ends_one_value_of_a_list_set_by_hand_leaves_the_others(
+    memory: Memory, clock: Clock, line: str, ended: str
+) -> None:
+    memory.set_profile("allergies", line, user_id="u-9")
+    assert len(list_allergies(memory)) == 2
+    clock.now += timedelta(days=1)
+    memory.ingest(
+        {
+            "conversationId": "c-kiwi",
+            "userId": "u-9",
+            "messages": [{"role": "user", "content": ended}],
+        }
+    )
+    assert list_allergies(memory) == ["bees"]
+    block = memory.context("What am I allergic to?", user_id="u-9").text
+    assert "allergies: bees" in block
+
+
+def list_allergies(memory: Memory) -> list[str]:
+    attributes = memory.profile(user_id="u-9")["attributes"]
+    return [one["value"] for one in attributes if one["key"] == "allergies"]

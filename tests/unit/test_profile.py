@@ -30,6 +30,7 @@ from varve.domain.profile import (
     select_current_entries,
     sort_entries,
 )
+from varve.domain.profile_lists import split_values
 from varve.domain.triple import Op
 
 LATER = MORNING + timedelta(days=1_000)
@@ -294,3 +295,29 @@ def test_a_stored_statement_with_a_lone_surrogate_is_refused() -> None:
     }
     with pytest.raises(ValueError, match="surrogates not allowed"):
         entry_from_json(value)
+
+
+@pytest.mark.parametrize(
+    ("key", "line", "values"),
+    [
+        ("allergies", "bees, kiwi", ["bees", "kiwi"]),
+        ("allergies", "bees,kiwi; nuts, and milk", ["bees", "kiwi", "nuts", "milk"]),
+        ("allergies", "nuts (almonds, walnuts and pecans), milk",
+         ["nuts (almonds, walnuts and pecans)", "milk"]),
+        ("allergies", "el huevo y los frutos secos", ["huevo", "frutos secos"]),
+        ("allergies", "bees, Bees", ["bees"]),
+        ("allergies", ", ,", [", ,"]),
+        ("allergies", "", [""]),
+        ("cannot_eat", "E 1,5", ["E 1,5"]),
+        ("languages", "English and Spanish", ["English", "Spanish"]),
+        ("languages", "español e inglés", ["español", "inglés"]),
+        ("preferences", "short answers, no emoji", ["short answers", "no emoji"]),
+        ("preferences", "black and white films", ["black and white films"]),
+        ("diet", "vegan, no nuts", ["vegan, no nuts"]),
+        ("address", "12 Hill Road, Leeds", ["12 Hill Road, Leeds"]),
+    ],
+)  # fmt: skip
+def test_a_line_sets_several_values_of_a_list_alone(
+    key: str, line: str, values: list[str]
+) -> None:
+    assert split_values(key, line) == values

@@ -13,6 +13,10 @@ STATED = [
     ("I cannot eat raw onions because they make me sick.", ["ADD Dana cannot_eat raw onions"]),
     ("I can't eat nuts, gluten and celery.",
      ["ADD Dana cannot_eat nuts", "ADD Dana cannot_eat gluten", "ADD Dana cannot_eat celery"]),
+    ("I can't eat eggs, milk or tree nuts.",
+     ["ADD Dana cannot_eat eggs", "ADD Dana cannot_eat milk", "ADD Dana cannot_eat tree nuts"]),
+    ("No puedo comer huevo, leche ni gluten.",
+     ["ADD Dana cannot_eat huevo", "ADD Dana cannot_eat leche", "ADD Dana cannot_eat gluten"]),
     ("I can't eat gluten any more.", ["ADD Dana cannot_eat gluten"]),
     ("I can't have dairy.", ["ADD Dana cannot_eat dairy"]),
     ("I can't tolerate lactose.", ["ADD Dana cannot_eat lactose"]),
@@ -98,6 +102,94 @@ def test_a_thing_named_last_is_told_once() -> None:
     assert contents(extract("I get a rash from latex.")) == [
         "Dana is allergic to latex."
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "substances"),
+    [
+        ("Tengo alergia al huevo y a la leche.", "huevo, leche"),
+        ("Soy alérgico al huevo, a la leche y a los frutos secos.", "huevo, leche, frutos secos"),
+        ("Soy alérgica a los gatos, los perros y el polen.", "gatos, perros, polen"),
+        ("Soy alérgica al huevo, al marisco y, sobre todo, a la leche.", "huevo, marisco, leche"),
+        ("Tengo alergia tanto al huevo como a la leche.", "huevo, leche"),
+        ("Soy alérgico al huevo y vivo en Vigo.", "huevo"),
+        ("Soy alérgico al huevo y juego al tenis.", "huevo"),
+        ("Soy alérgico al huevo y cultivo tomates.", "huevo"),
+        ("Soy alérgico al huevo y a veces me salen ronchas.", "huevo"),
+        ("Tengo alergia a la leche y a mi hermana le encanta.", "leche"),
+        ("I'm allergic to eggs, milk and tree nuts.", "eggs, milk, tree nuts"),
+        ("I'm allergic to eggs, to milk and to tree nuts.", "eggs, milk, tree nuts"),
+        ("I'm allergic to nuts, especially peanuts and cashews.", "nuts, peanuts, cashews"),
+        ("I'm allergic to both eggs and milk.", "eggs, milk"),
+        ("I'm allergic to eggs, milk, soy.", "eggs, milk, soy"),
+        ("I have an egg and milk allergy.", "egg, milk"),
+        ("I have allergies to bee stings and dust mites.", "bee stings, dust mites"),
+        ("I'm allergic to eggs and live in Vigo.", "eggs"),
+        ("I'm allergic to eggs and play tennis.", "eggs"),
+        ("I'm allergic to eggs, thanks.", "eggs"),
+    ],
+)  # fmt: skip
+def test_a_list_of_allergies_gives_each_of_them_and_nothing_else(
+    text: str, substances: str
+) -> None:
+    told = [one for one in changes(extract(text)) if "allergic_to" in one]
+    assert told == [
+        f"ADD Dana allergic_to {one}" for one in substances.split(", ")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "substances"),
+    [
+        ("I'm not allergic to eggs or milk any more.", "eggs, milk"),
+        ("Ya no soy alérgico al huevo ni a la leche.", "huevo, leche"),
+        ("Forget that I'm allergic to eggs and milk.", "eggs, milk"),
+    ],
+)  # fmt: skip
+def test_the_end_of_several_allergies_ends_each_of_them(
+    text: str, substances: str
+) -> None:
+    assert changes(extract(text)) == [
+        f"DELETE Dana allergic_to {one}" for one in substances.split(", ")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'm vegan and allergic to nuts.", ["diet vegan", "allergic_to nuts"]),
+        ("I'm allergic to nuts and vegan.", ["allergic_to nuts", "diet vegan"]),
+        ("I'm vegan but very allergic to soy.", ["diet vegan", "allergic_to soy"]),
+        ("Soy vegana y alérgica al huevo.", ["diet vegana", "allergic_to huevo"]),
+        ("Soy alérgica al huevo y vegana.", ["allergic_to huevo", "diet vegana"]),
+        ("My sister is vegan and allergic to nuts.", []),
+        ("Mi hermana es vegana y alérgica al huevo.", []),
+    ],
+)  # fmt: skip
+def test_two_states_of_one_subject_are_both_read(
+    text: str, expected: list[str]
+) -> None:
+    assert changes(extract(text)) == [f"ADD Dana {one}" for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("I eat meat again.", ["vegan", "vegetarian", "pescatarian"]),
+        ("I'm back to eating fish.", ["vegan", "vegetarian"]),
+        ("I've started eating cheese again.", ["vegan"]),
+        ("Vuelvo a comer carne.", ["vegana", "vegano", "vegetariana", "vegetariano"]),
+        ("Ya como queso otra vez.", ["vegana", "vegano"]),
+        ("I eat meat.", []),
+        ("I eat out again.", []),
+        ("Como carne.", []),
+    ],
+)  # fmt: skip
+def test_food_that_is_eaten_again_ends_the_diets_without_it(
+    text: str, ended: list[str]
+) -> None:
+    known = extract(text).ends_if_known
+    assert [one.object for one in known] == ended
 
 
 @pytest.mark.parametrize("text", SILENT)

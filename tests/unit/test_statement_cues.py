@@ -100,3 +100,16 @@ def test_a_question_about_the_present_asks_for_no_bygone_times(
     question: str,
 ) -> None:
     assert not asks_past(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "supposed"),
+    [
+        ("Yo sí me mudé a Porto.", False),
+        ("Si me mudo a Porto, dejo el trabajo.", True),
+        ("No sé si me mudaré a Porto.", True),
+        ("Se mudó a Porto.", False),
+    ],
+)
+def test_a_spanish_yes_is_no_condition(text: str, supposed: bool) -> None:
+    assert read_cues(text).has("supposed") is supposed

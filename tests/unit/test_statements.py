@@ -164,3 +164,33 @@ def test_vectors_of_no_length_are_not_compared_by_words_alone() -> None:
     text = "Ana Ruiz lives in Utrecht."
     zero = np.zeros(4, np.float32)
     assert not same_statement(Saying(text, zero), Saying(text, zero))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ana se mudó a Porto.", "Ana mudó a Porto."),
+        ("Se lo di a Ana.", "Lo di a Ana."),
+        ("Sé conducir camiones.", "Conducir camiones."),
+        ("Sí, vivo en Vigo.", "Vivo en Vigo."),
+    ],
+)
+def test_a_spanish_pronoun_or_verb_is_no_condition(
+    one: str, other: str
+) -> None:
+    assert tell_difference(one, other) is None
+
+
+@pytest.mark.parametrize(
+    ("condition", "plain"),
+    [
+        ("Si vivo en Vigo, te aviso.", "Vivo en Vigo, te aviso."),
+        ("No sé si vivo en Vigo.", "No sé, vivo en Vigo."),
+        ("Se chove, fico em casa.", "Chove, fico em casa."),
+        ("Se piove, non esco.", "Piove, non esco."),
+    ],
+)
+def test_a_conjunction_is_a_condition_in_its_own_language(
+    condition: str, plain: str
+) -> None:
+    assert tell_difference(condition, plain) == "condition"

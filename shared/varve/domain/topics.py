@@ -9,6 +9,7 @@ from itertools import pairwise
 from varve.domain.language.stems import stem_all
 from varve.domain.language.stopwords import NO_TOPICS
 from varve.domain.language.tokens import fold
+from varve.domain.language.verbs import is_verb_form
 from varve.domain.source_lines import SourceLine
 
 MAX_TOPICS = 8
@@ -54,9 +55,13 @@ def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
 
 
 def list_words(text: str, names: Container[str]) -> list[str]:
-    """Return the words of a text that may be topics, in lower case, each once."""
+    """Return the words of a text that may be topics, in lower case, each once.
+
+    Forms of verbs are none, as far as words and endings show them.
+    """
     found = dict.fromkeys(_TERM.findall(text.lower()))
-    return [word for word in found if _is_term(word) and word not in names]
+    terms = [word for word in found if _is_term(word) and word not in names]
+    return [word for word in terms if not is_verb_form(word)]
 
 
 def list_name_words(names: Iterable[str]) -> set[str]:

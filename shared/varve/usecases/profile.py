@@ -18,6 +18,7 @@ from varve.domain.profile import (
     select_current_entries,
     sort_entries,
 )
+from varve.domain.profile_lists import split_values
 from varve.domain.statements.telling import EndedMessage
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
@@ -59,23 +60,27 @@ def set_attribute(
 ) -> None:
     """Send an attribute to the writer; an empty value ends every value it has.
 
-    A list (allergies, languages, preferences) gains one value. The workspace's filter
-    applies to the value. Raises Rejected: names the field; Retryable.
+    A list (allergies, languages, preferences) gains each value of the line. The
+    workspace's filter applies to the line. Raises Rejected: names the field; Retryable.
     """
     user = _user(user_id)
     line = profile_value(session.privacy(profile_value(value)))
-    entry = ProfileEntry(
-        user, profile_key(key), line, session.now, session.now, ends=not line
-    )
+    now = session.now
+    set_by_hand = [
+        ProfileEntry(user, profile_key(key), one, now, now, ends=not line)
+        for one in split_values(key, line)
+    ]
     entries = session.profiles.entries(session.scope, user)
     known = {one.key for one in entries}
     if len(known | {key}) > MAX_KEYS:
         raise Rejected(
             "key", f"is one more than the {MAX_KEYS} that a profile may have"
         )
-    message = WriteProfile(session.scope, user, (entry,))
+    message = WriteProfile(session.scope, user, tuple(set_by_hand))
     send_profile(message, queue=session.queues.write, objects=session.objects)
-    replaced = _find_replaced(entry, entries, session.now)
+    # Only a single value or an end replaces what messages told.
+    entry = set_by_hand[0]
+    replaced = _find_replaced(entry, entries, now)
     made = correct_messages(session, replaced, partial(tell_entry, entry))
     end_triples(session, made)
 

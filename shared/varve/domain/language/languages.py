@@ -15,6 +15,7 @@ from typing import Any
 
 from varve.domain.language.forgetting_words import ForgettingWords
 from varve.domain.language.tellings import Tellings
+from varve.domain.language.word_lists import NameWords, WordLists
 
 Words = tuple[str, ...]
 WordsByName = Mapping[str, Sequence[str]]
@@ -86,30 +87,6 @@ class StatementTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class WordLists:
-    """The words of a language that say little, without accents, and its Snowball stemmer.
-
-    `stop_words` are words of grammar; `addressing` (words by which a speaker speaks of the listener)
-    are some of them. `denials` and `qualifiers` (words of condition, order and past) change what a
-    sentence says. `changes` tell of a change or a decision. `courtesies` mean nothing in a prompt
-    and `fillers` nothing in a summary's topics. The lists of `kept_…` are words that count
-    for one reader all the same.
-    """
-
-    stemmer: str = ""
-    stop_words: frozenset[str] = frozenset()
-    changes: frozenset[str] = frozenset()
-    denials: frozenset[str] = frozenset()
-    qualifiers: frozenset[str] = frozenset()
-    addressing: frozenset[str] = frozenset()
-    courtesies: frozenset[str] = frozenset()
-    fillers: frozenset[str] = frozenset()
-    kept_in_prompts: frozenset[str] = frozenset()
-    kept_in_lessons: frozenset[str] = frozenset()
-    kept_in_topics: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class Questions:
     """Patterns, in lower case, that tell what a question asks for.
 
@@ -146,19 +123,6 @@ class Questions:
 
 
 @dataclass(frozen=True, slots=True)
-class NameWords:
-    """Words about names: capitalized ones that are none, particles within a name, and "or".
-
-    In folded text `person_states` follow the name of one of whom they tell a state.
-    """
-
-    person_states: Words = ()
-    not_names: Words = ()
-    particles: Words = ()
-    or_: Words = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Changes:
     """Patterns, in folded text, by which speakers tell what holds and what has changed.
 
@@ -173,6 +137,7 @@ class Changes:
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
     - `harming`: it tells an allergy or intolerance, which only words about that end.
+    - `diets`: it tells a way to eat, which may end while an allergy beside it holds.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
       tells that something was forgotten.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge;
@@ -203,6 +168,7 @@ class Changes:
     relating: Words = ()
     forgetting: Words = ()
     harming: Words = ()
+    diets: Words = ()
     reminding: Words = ()
     asks_past: Words = ()
     asks_before: Words = ()

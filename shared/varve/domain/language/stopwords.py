@@ -30,9 +30,6 @@ ADDRESSING = united(_INSTALLED, "addressing")
 DENIALS = united(_INSTALLED, "denials")
 """Words that deny what the rest of a sentence says."""
 
-QUALIFIERS = united(_INSTALLED, "qualifiers")
-"""Words by which a sentence speaks of a condition, an order, a degree or the past."""
-
 CHANGES = united(_INSTALLED, "changes")
 """Words that tell of a change or a decision."""
 

@@ -5,6 +5,7 @@ import re
 from varve.domain.rules import english_changes, english_habits, english_rows
 from varve.domain.rules.english_words import (
     DATES,
+    DIETS,
     EVENTS,
     KIN,
     LABELS,
@@ -91,6 +92,11 @@ RULES = LanguageRules(
         r"(?:,|:| [-–—])\s+(?:(?:and|but|so|because|then|plus|also) )?(?=(?:I|I'm|I've|my|we|our|please"
         r"|remember|call)\b)"
         r"|\s+(?:and|but|so|plus|because|though|although) (?=(?:I|I'm|I've|my|we)\b)", re.IGNORECASE,
+    ),
+    shared_subject=re.compile(
+        rf"\b(?P<first>(?P<who>I'm|I am) (?:(?:[\w'-]+ ){{0,3}}?(?:{DIETS})|(?:\w+ )?allergic to [^;:.!?]+?))"
+        rf",? (?P<joint>and|but)(?= (?:(?:also|now|a|strict|very|severely) )*(?:allergic|{DIETS})\b)",
+        re.IGNORECASE,
     ),
     together=re.compile(
         rf"\b(?:moved|relocated|went to live) (?:to|in) .{{1,60}}?,? {english_changes.BACK}\b",

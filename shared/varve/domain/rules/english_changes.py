@@ -8,7 +8,13 @@ from varve.domain.rules.english_words import (
     I_HAVE,
     WE,
 )
-from varve.domain.rules.rule import Row, ends, sets
+from varve.domain.rules.rule import (
+    Change,
+    Row,
+    ends,
+    ends_if_known,
+    sets,
+)
 
 _HAVE = "(?:'ve| have|)"
 _ANY_MORE = "(?: any more| anymore| any longer)"
@@ -63,6 +69,27 @@ def _repair(whose: str, named: str) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
+_EAT_AGAIN = (
+    f"(?:(?:I {EVER}eat|{I_AM} {EVER}eating|I{_HAVE} {EVER}(?:started|begun|began) eating) {{food}} again"
+    f"|(?:I{_HAVE} {EVER}(?:gone|went)|{I_AM} {EVER}) ?back to eating {{food2}})"
+)
+
+
+def _end_diets(food: str, *diets: str) -> Row:
+    """Return the row of food that is eaten again and that these diets leave out."""
+    words = _EAT_AGAIN.format(
+        food=f"(?P<food>{food})", food2=f"(?P<food2>{food})"
+    )
+    changes: list[Change] = [ends_if_known("diet", diet) for diet in diets]
+    return Row(
+        words + "{end}",
+        "{who} eats {food}{food2} again",
+        tuple(changes),
+        0.8,
+        0.85,
+    )
+
+
 ROWS = (
     # Work
     Row(rf"I{_HAVE} {EVER}(?:quit|left|resigned from){_HAVE} {{company}}(?: {{date}})?,?"
@@ -114,6 +141,9 @@ ROWS = (
     Row(r"(?:I've|I have|we've|we have) (?:been (?:living |based )?in|lived in) {place} since",
         "{who} lives in {place}", sets("lives_in", "{place}"), 0.8, 0.85),
     # Diet, pets
+    _end_diets("(?:red )?meat|beef|steak|chicken|pork", "vegan", "vegetarian", "pescatarian"),
+    _end_diets("fish|seafood", "vegan", "vegetarian"),
+    _end_diets("dairy|cheese|eggs|animal products", "vegan"),
     Row(rf"(?:{I_AM} (?:no longer (?:a )?{{diet}}|not (?:a )?{{diet2}}{_ANY_MORE})"
         rf"|I{_HAVE} (?:stopped being|gave up being) (?:a )?{{diet3}})",
         "{who} is no longer {diet}{diet2}{diet3}", ends("diet", "{diet}{diet2}{diet3}"), 0.8, 0.85),

@@ -192,22 +192,22 @@ ROWS = (
     Row(rf"{I_AM} {EVER}learning {{language}}",
         "{who} is learning {language}", sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet
-    Row(rf"{I_AM} (?:not|no longer) allergic to (?:{{item}}(?: any more| anymore| any longer| after all)"
-        r"|{things})",
-        "{who} is no longer allergic to {item}{things}",
-        (ends("allergic_to", "{item}"), ends("allergic_to", "{things}")), 0.9, 0.9),
+    Row(rf"{I_AM} (?:not|no longer) allergic to (?:either )?{{substances}}",
+        "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),
     Row(rf"{I_AM} (?:very |really |severely |extremely |deathly |highly |mildly |also |quite )*allergic"
-        rf" to {{things}}",
-        "{who} is allergic to {things}", sets("allergic_to", "{things}"), 0.9, 0.95),
-    Row(r"I have (?:an? )?(?:bad |severe |serious |mild )?(?!(?:allergy|food) ){item} allergy",
-        "{who} is allergic to {item}", sets("allergic_to", "{item}"), 0.9, 0.85),
+        rf" to (?:both )?{{substances}}",
+        "{who} is allergic to {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.95),
+    Row(rf"{I_HAVE} (?:an? )?(?:bad |severe |serious |mild )?allerg(?:y|ies) to (?:both )?{{substances}}",
+        "{who} is allergic to {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.9),
+    Row(r"I have (?:an? )?(?:bad |severe |serious |mild )?(?!(?:allergy|allergies|food) ){substances} allerg"
+        r"(?:y|ies)",
+        "{who} is allergic to {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.85),
     Row(rf"(?:{I_AM}|I've gone|I went|I've become) (?:now )?(?:a )?(?:strict"
         rf" )?(?P<diet>vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic)(?:"
         rf" now)?{{end}}",
         "{who} is {diet}", sets("diet", "{diet}"), 0.8, 0.9),
-    Row(rf"I {EVER}{_CANNOT} eat {_FOOD}(?:{{item}} (?:any ?more|any longer|at all)|{{things}})",
-        "{who} cannot eat {item}{things}",
-        (sets("cannot_eat", "{item}"), sets("cannot_eat", "{things}")), 0.9, 0.85),
+    Row(rf"I {EVER}{_CANNOT} eat {_FOOD}{{substances}}",
+        "{who} cannot eat {substances}", sets("cannot_eat", "{each_substance}"), 0.9, 0.85),
     Row(rf"(?:I {EVER}(?:{_CANNOT} (?:have|drink|tolerate|digest)|(?:don't|do not) tolerate) (?:any )?"
         rf"|{I_AM} {EVER}intolerant to ){{allergens}}{{end}}",
         "{who} does not tolerate {allergens}", sets("cannot_eat", "{allergens}"), 0.9, 0.85),
@@ -246,12 +246,12 @@ ROWS = (
         (sets("has_pet", "{name}"), sets("is_a", "{pet}", "{name}")), 0.6, 0.85, anywhere=True),
     Row(rf"my {_SIBLING}{{kin}} {{name}} (?:lives in|(?:has )?(?:just |recently )?moved to) {{place}}",
         "{whose} {kin} {name} lives in {place}", sets("lives_in", "{place}", "{name}"), 0.6, 0.85, Lean.PAST),
-    Row(rf"my {_SIBLING}{{kin}} {{name}} (?:is|'s) allergic to {{things}}",
-        "{whose} {kin} {name} is allergic to {things}", sets("allergic_to", "{things}", "{name}"), 0.8, 0.9),
-    Row(rf"my {_SIBLING}{{kin}} {{name}}(?:(?: is|'s) (?:not|no longer)| isn't) allergic to (?:{{item}}"
-        r"(?: any more| anymore| any longer| after all)|{things})",
-        "{whose} {kin} {name} is no longer allergic to {item}{things}",
-        (ends("allergic_to", "{item}", "{name}"), ends("allergic_to", "{things}", "{name}")), 0.9, 0.9),
+    Row(rf"my {_SIBLING}{{kin}} {{name}} (?:is|'s) allergic to (?:both )?{{substances}}",
+        "{whose} {kin} {name} is allergic to {substances}",
+        sets("allergic_to", "{each_substance}", "{name}"), 0.8, 0.9),
+    Row(rf"my {_SIBLING}{{kin}} {{name}}(?:(?: is|'s) (?:not|no longer)| isn't) allergic to {{substances}}",
+        "{whose} {kin} {name} is no longer allergic to {substances}",
+        ends("allergic_to", "{each_substance}", "{name}"), 0.9, 0.9),
     Row(rf"my {_SIBLING}{{kin}} {{name}} can {EVER}(?:eat|have|take) {{item}} (?:again|after all)",
         "{whose} {kin} {name} can have {item}",
         ends_if_known("allergic_to", "{item}", "{name}"), 0.8, 0.85),

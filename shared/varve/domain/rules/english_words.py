@@ -4,6 +4,7 @@ from varve.domain.language.languages import installed_language
 from varve.domain.language.names import FIRST_NAME, GIVEN_NAME, NAME, UPPER
 from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
+from varve.domain.rules.lists import ListWords, build_list_slot
 from varve.domain.rules.rule import Slot
 from varve.domain.rules.values import (
     BROWSER,
@@ -47,6 +48,26 @@ END = (
 )
 _WORD = r"[\w&'+#./-]+"
 _ITEM = rf"{_WORD}(?: (?!and ){_WORD}){{0,3}}"
+_WITHIN = r"(?!(?:and|or|nor|as|is|are|was|were|has|have|had|to|in|at|on|for|but|that|which|who|my|any)\b)"
+_NO_MEMBER = (
+    r"(?!(?:I|I'm|I've|my|we|you|he|she|it|they|not|no|so|but|who|which|that|this|there|just|really|sadly"
+    r"|unfortunately|luckily|honestly|hopefully|actually|basically|probably|possibly|thanks|thank|please"
+    r"|never|always|usually|often|sometimes|still|currently|recently|now|then|very|a lesser|live|work|play"
+    r"|like|love|hate|have|had|am|was|were|is|are|do|did|don't|can|can't|cannot|could|would|will|won't|take"
+    r"|carry|use|need|want|try|avoid|go|get|got|keep|eat|drink|drive|study|speak|prefer|enjoy|feel|know"
+    r"|think|hope|cook|run|swim|own|rent|travel|suffer|react|stay|sleep|came|went|moved|started|stopped)\b)"
+)
+"""What begins another clause and no further member of a list."""
+_LISTED = ListWords(
+    first=rf"{_WORD}(?: {_WITHIN}{_WORD}){{0,3}}?",
+    single=rf"{_WORD}(?: (?!(?:and|or|nor) ){_WORD}){{0,6}}?",
+    member=rf"{_NO_MEMBER}{_WORD}(?: {_WITHIN}{_WORD}){{0,3}}?",
+    mark="to ",
+    lead="(?:also|even|especially|particularly|mainly|mostly|including),? ",
+    article="",
+    joins="and,?|or|nor|as well as",
+    end=rf"(?:{END}|(?= (?:and|or|nor|as well as|any ?more|any longer|after all|at all|allerg(?:y|ies))\b))",
+)
 KIN = {
     "wife": "married_to", "husband": "married_to", "boss": "reports_to", "manager": "reports_to",
     "mum": "has_mother", "mom": "has_mother", "dad": "has_father", "fiancé": "has_partner",
@@ -78,7 +99,7 @@ _BOOKED = (
     f"{EVENTS}|subscription|membership|order|booking|reservation|contract|policy|plan|account|holiday"
     "|insurance|dinner|lunch|gym|treatment"
 )
-_DIETS = (
+DIETS = (
     "vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic"
 )
 _FIXED_BY_NATURE = frozenset({
@@ -128,10 +149,11 @@ SLOTS = {
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
     "things": Slot(
-        rf"(?:(?>{_ITEM}(?:, (?!and ){_ITEM}){{1,6}},? and {_WORD}(?: {_WORD}){{0,3}}?)|{_WORD}(?:"
+        rf"(?:(?>{_ITEM}(?:, (?!and ){_ITEM}){{1,6}},? and {_WORD}(?: {_WORD}){{0,3}}?{END})|{_WORD}(?:"
         rf" {_WORD}){{0,6}}?){END}",
         is_worth,
     ),
+    "substances": build_list_slot(_LISTED),
     "job": Slot(
         rf"(?:[\w/-]+ ){{0,3}}?(?:{names.JOBS_EN})(?![\w'-])(?! (?:in training|at heart))(?=$|[,;:()!.]|"
         rf" (?:at|for|in|with|by|from|on|and"
@@ -177,7 +199,7 @@ SLOTS = {
         rf" (?!is |was |on )[\w'.-]+){{0,2}}?)?",
         is_stable,
     ),
-    "diet": Slot(_DIETS),
+    "diet": Slot(DIETS),
     "allergens": Slot(
         list_of(names.ALLERGENS_EN, "and"),
         derive=lambda value: {"allergens": value.lower()},

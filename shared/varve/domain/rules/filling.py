@@ -10,7 +10,13 @@ from varve.domain.rules.rule import Change, Values
 from varve.domain.rules.values import listed
 from varve.domain.triple import SINGLE_VALUED, Op
 
-LISTS = {"{things}", "{allergens}", "{languages}", "{languages_english}"}
+LISTS = {
+    "{things}",
+    "{each_substance}",
+    "{allergens}",
+    "{languages}",
+    "{languages_english}",
+}
 _OWN_NAME = ("name", "full_name", "two_names", "person")
 
 
@@ -57,3 +63,10 @@ def fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
         Change(op, predicate, value, subject, replaces, change.if_known)
         for value in members
     ]
+
+
+def add_note(fact: str, note: str) -> str:
+    """Return the fact with a note in brackets before its final mark."""
+    body = fact[:-1]
+    mark = fact[-1]
+    return f"{body} ({note}){mark}"

@@ -10,6 +10,7 @@ from varve.domain.language.dates import Span
 from varve.domain.language.statements import Lean
 from varve.domain.rules.filling import (
     TemplateParts,
+    add_note,
     contradicts,
     fill_change,
     lacks_day,
@@ -17,7 +18,12 @@ from varve.domain.rules.filling import (
 )
 from varve.domain.rules.persons import possessive
 from varve.domain.rules.rule import Change, LanguageRules, Rule, Values, values
-from varve.domain.rules.sentences import QUOTED, Sentence, cut
+from varve.domain.rules.sentences import (
+    QUOTED,
+    Sentence,
+    cut,
+    repeat_subject,
+)
 from varve.domain.triple import Op
 
 ASKED_IMPORTANCE = 0.9
@@ -128,6 +134,7 @@ class Reader:
         ):
             return []
         statements: list[StatedClause] = []
+        text = self.language.shared_subject.sub(repeat_subject, text)
         for clause in self._split_clauses(text):
             statement = self.read_clause(clause, who, said)
             if statement is not None:
@@ -212,7 +219,7 @@ class Reader:
         fact = self._add_date(self._tell_request(body, who), when)
         if when is None and self.language.dates.loose.search(body):
             said_on = self.language.said_on.format(said.isoformat())
-            fact = _add_note(fact, said_on)
+            fact = add_note(fact, said_on)
         kept = StatedClause(
             fact=fact,
             changes=(),
@@ -337,14 +344,14 @@ class Reader:
         label = self._name_span(when)
         if label in fact:
             return fact
-        return _add_note(fact, label)
+        return add_note(fact, label)
 
     def _add_beginning(self, fact: str, since: Span | None) -> str:
         """Return the fact with the time since which it holds."""
         if since is None:
             return fact
         label = self._name_span(since)
-        return _add_note(fact, self.language.since_when.format(label))
+        return add_note(fact, self.language.since_when.format(label))
 
     def _name_span(self, when: Span) -> str:
         first = when.first
@@ -356,13 +363,6 @@ class Reader:
         if when.unit == "year":
             return f"{first:%Y}"
         return first.isoformat()
-
-
-def _add_note(fact: str, note: str) -> str:
-    """Return the fact with a note in brackets before its final mark."""
-    body = fact[:-1]
-    mark = fact[-1]
-    return f"{body} ({note}){mark}"
 
 
 def _end_changes(statements: Iterable[StatedClause]) -> list[Change]:

@@ -111,3 +111,8 @@ def cut(
         yield text[start : found.start()]
         start = found.end()
     yield text[start:]
+
+
+def repeat_subject(found: re.Match[str]) -> str:
+    """Return two states with a subject each: "I'm vegan and I'm allergic"."""
+    return f"{found['first']} {found['joint']} {found['who']}"

@@ -9,6 +9,7 @@ from varve.domain.rules.rule import LanguageRules, compile_rows
 from varve.domain.rules.sentences import QUOTED
 from varve.domain.rules.spanish_words import (
     DATES,
+    DIETS,
     EVENTS,
     KIN,
     LABELS,
@@ -80,7 +81,8 @@ RULES = LanguageRules(
         rf"\b(?:{_OWN}|nuestr[oa]|antes vivía|(?:en )?perdí|comencé|comienzo|entré|renuncié|adopt\w+|estudio"
         rf"|vuelo|volamos|viajo"
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
-        r"|rompí|rompimos|dimití|volv\w+|regres\w+|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
+        r"|rompí|rompimos|dimití|vuelvo|volv\w+|como \w+ (?:otra|de nuevo)"
+        r"|regres\w+|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
         r"|tolero|digiero|murió|falleció|ha muerto|ha fallecido|naci\w+|nació|bebé|esperamos|tomo|bebo"
         r"|desayuno|uso|puedo|pueden?|podrían?|pronombres|háblame"
         r"|recuerda|olvida|olvides|olvidar|olvídate|borra|elimina|cuenta|anota|apunta|conste|quería decir"
@@ -94,6 +96,10 @@ RULES = LanguageRules(
     clause=re.compile(
         rf"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?(?={_OWN}\b)"
         rf"|\s+(?:y|pero|así que|porque|aunque) (?={_OWN}\b)", re.IGNORECASE,
+    ),
+    shared_subject=re.compile(
+        rf"\b(?P<first>(?P<who>soy) (?:(?:\w+ ){{0,2}}?(?:{DIETS})|(?:\w+ )?alérgic[oa] al? [^;:.!?]+?)),?"
+        rf" (?P<joint>y|pero)(?= (?:(?:también|muy|ahora) )*(?:alérgic[oa]|{DIETS})\b)", re.IGNORECASE,
     ),
     together=re.compile(spanish_changes.RETURNED, re.IGNORECASE),
     asking=re.compile(

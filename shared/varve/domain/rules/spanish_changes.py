@@ -1,7 +1,7 @@
 """Spanish: what its sentences say of a change of state, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
-from varve.domain.rules.rule import Row, ends, ends_if_known, sets
+from varve.domain.rules.rule import Change, Row, ends, ends_if_known, sets
 from varve.domain.rules.spanish_words import DATES
 
 _WHEN = r"(?:{end}|,? {date}(?=$|[,;.]| y | pero ))"
@@ -52,6 +52,32 @@ def _repair(whose: str, named: str) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
+_EAT_AGAIN = (
+    "(?:(?:ya )?(?:vuelvo|he vuelto|volví) a comer {food}(?: otra vez| de nuevo)?"
+    "|(?:ya |ahora )?como {food2} (?:otra vez|de nuevo))"
+)
+
+
+def _end_diets(food: str, *diets: str) -> Row:
+    """Return the row of food that is eaten again and that these diets leave out."""
+    words = _EAT_AGAIN.format(
+        food=f"(?P<food>{food})", food2=f"(?P<food2>{food})"
+    )
+    changes: list[Change] = []
+    for diet in diets:
+        changes += (
+            ends_if_known("diet", f"{diet}a"),
+            ends_if_known("diet", f"{diet}o"),
+        )
+    return Row(
+        words + "{end}",
+        "{who} vuelve a comer {food}{food2}",
+        tuple(changes),
+        0.8,
+        0.85,
+    )
+
+
 ROWS = (
     # Work
     Row(rf"{_LEFT} {{company}}(?: {{date}})?,? (?:y|para|por)(?: (?:ahora |luego |)(?:entré|entrar|empecé"
@@ -95,6 +121,9 @@ ROWS = (
     Row("llev(?:o|amos) viviendo en {place} desde",
         "{who} vive en {place}", sets("lives_in", "{place}"), 0.8, 0.85),
     # Diet
+    _end_diets("carne(?: roja)?|pollo|ternera|cerdo", "vegan", "vegetarian"),
+    _end_diets("pescado|marisco", "vegan", "vegetarian"),
+    _end_diets("huevos?|queso|lácteos", "vegan"),
     Row("(?:ya no soy|dejé de ser|he dejado de ser) {diet}",
         "{who} ya no es {diet}", ends("diet", "{diet}"), 0.8, 0.85),
     Row(rf"(?:mi|nuestr[oa]) {{pet}},? {{name}},? {DIED}\b",

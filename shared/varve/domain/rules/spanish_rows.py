@@ -140,30 +140,29 @@ ROWS = (
     Row("(?:estoy aprendiendo|aprendo) {language}", "{who} está aprendiendo {language}",
         sets("learns", "{language_name}"), 0.5, 0.85),
     # Health and diet
-    Row(r"(?:yo )?(?:ya )?no soy alérgic[oa] (?:a la |a los |a las |al |a )(?!nada\b|ningun){thing}",
-        "{who} ya no tiene alergia: {thing}",
-        ends("allergic_to", "{thing}"), 0.9, 0.9),
+    Row(r"(?:yo )?(?:ya )?no (?:soy alérgic[oa]|tengo alergia) (?:ni )?(?:a la |a los |a las |al |a )"
+        r"(?!nada\b|ningun){substances}",
+        "{who} ya no tiene alergia: {each_substance}",
+        ends("allergic_to", "{each_substance}"), 0.9, 0.9),
     Row(
-        "(?:yo )?(?:también )?soy (?:muy |también )?(?P<allergic>alérgic[oa]) (?P<to>a la|a los|a las|al|a)"
-        " {things}",
-        "{who} es {allergic} {to} {things}", sets("allergic_to", "{things}"), 0.9, 0.95),
-    Row("(?:yo )?(?:les? )?tengo (?:mucha )?alergia (?P<to>a la|a los|a las|al|a) {things}",
-        "{who} tiene alergia {to} {things}", sets("allergic_to", "{things}"), 0.9, 0.95),
+        "(?:yo )?(?:también )?soy (?:muy |también )?(?P<allergic>alérgic[oa]) "
+        "(?P<to>(?:tanto )?(?:a la|a los|a las|al|a)) {substances}",
+        "{who} es {allergic} {to} {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.95),
+    Row("(?:yo )?(?:les? )?tengo (?:mucha )?alergia (?P<to>(?:tanto )?(?:a la|a los|a las|al|a))"
+        " {substances}",
+        "{who} tiene alergia {to} {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.95),
     Row(
         "(?:yo )?soy (?P<diet>vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la"
         " lactosa){end}",
         "{who} es {diet}", sets("diet", "{diet}"), 0.8, 0.9),
     Row(r"me dan? (?:mucha )?alergia (?P<article>el |la |los |las )(?!(?:lunes|martes|miércoles|jueves"
-        r"|viernes|sábados?|domingos?|gente|trabajo)\b){things}",
-        "A {who} le da alergia: {article}{things}", sets("allergic_to", "{things}"), 0.9, 0.85),
+        r"|viernes|sábados?|domingos?|gente|trabajo)\b){substances}",
+        "A {who} le da alergia: {article}{substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.85),
     Row("{allergens} (?:(?:me (?:puede|podría)n? matar|(?:puede|podría)n? matarme)"
         "|me (?:da|dan|provocan?|causan?) (?:urticaria|ronchas|alergia|una reacción alérgica)){end}",
         "{who} tiene alergia: {allergens}", sets("allergic_to", "{allergens}"), 0.9, 0.85),
-    Row(rf"no puedo comer (?:ni )?{_FOOD}{{item}} ni (?:a )?{{thing}}",
-        "{who} no puede comer {item} ni {thing}",
-        (sets("cannot_eat", "{item}"), sets("cannot_eat", "{thing}")), 0.9, 0.85),
-    Row(rf"(?:yo )?(?:ya |tampoco |)no puedo comer {_FOOD}{{things}}",
-        "{who} no puede comer {things}", sets("cannot_eat", "{things}"), 0.9, 0.85),
+    Row(rf"(?:yo )?(?:ya |tampoco |)no puedo comer (?:ni (?=.* ni ))?{_FOOD}{{substances}}",
+        "{who} no puede comer {substances}", sets("cannot_eat", "{each_substance}"), 0.9, 0.85),
     Row("(?:(?:yo )?no (?:tolero|digiero|puedo (?:tomar|beber))(?: (?:bien|nada|nada bien))? "
         "|(?:yo )?(?:soy intolerante|tengo intolerancia) (?:al|a) ){allergens}{end}",
         "{who} no tolera: {allergens}", sets("cannot_eat", "{allergens}"), 0.9, 0.85),
@@ -197,13 +196,13 @@ ROWS = (
         "{the_kin} de {who}, {name}, se mudó a {place} y vive allí",
         sets("lives_in", "{place}", "{name}"), 0.6, 0.85, Lean.PAST),
     Row("mi {kin} {name} (?:es (?:muy )?alérgic[oa]|tiene (?:mucha )?alergia) (?P<to>a la|a los|a las|al|a)"
-        " {things}",
-        "{the_kin} de {who}, {name}, tiene alergia {to} {things}",
-        sets("allergic_to", "{things}", "{name}"), 0.8, 0.9),
+        " {substances}",
+        "{the_kin} de {who}, {name}, tiene alergia {to} {substances}",
+        sets("allergic_to", "{each_substance}", "{name}"), 0.8, 0.9),
     Row("mi {kin} {name} (?:ya )?no (?:es alérgic[oa]|tiene alergia) (?P<to>a la|a los|a las|al|a)"
-        r" (?!nada\b|ningun){thing}",
-        "{the_kin} de {who}, {name}, ya no tiene alergia {to} {thing}",
-        ends("allergic_to", "{thing}", "{name}"), 0.9, 0.9),
+        r" (?!nada\b|ningun){substances}",
+        "{the_kin} de {who}, {name}, ya no tiene alergia {to} {substances}",
+        ends("allergic_to", "{each_substance}", "{name}"), 0.9, 0.9),
     # Dates
     Row("mi cumpleaños es {birthdate}",
         "El cumpleaños de {who} es el {day_name}", sets("birthday", "{birthday}"),

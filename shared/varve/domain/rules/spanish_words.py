@@ -6,6 +6,7 @@ from varve.domain.language.languages import installed_language
 from varve.domain.language.names import FIRST_NAME, GIVEN_NAME, NAME, UPPER
 from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
+from varve.domain.rules.lists import ListWords, build_list_slot
 from varve.domain.rules.rule import Slot
 from varve.domain.rules.values import (
     BROWSER,
@@ -43,6 +44,32 @@ END = (
 )
 _WORD = r"[\w&'+#./-]+"
 _ITEM = rf"(?:(?:el|la|los|las) )?{_WORD}(?: (?![ye] ){_WORD}){{0,3}}"
+_WITHIN = (
+    r"(?!(?:[yeou]|ni|el|la|los|las|lo|les?|me|te|se|nos|no|que|mi|tu|su|del?|con|en|por|para|sin|al?|es"
+    r"|son)\b)"
+)
+_NO_MEMBER = (
+    r"(?!(?:yo|me|te|se|les?|lo|nos|no|ni|que|mis?|mí|tus?|ti|sus?|nuestr[oa]s?|muy|tan|por|porque|pero|así"
+    r"|desde|cuando|si|gracias|mucho|bastante|poco|sol[oa]|nunca|siempre|ahora|ya|veces|menudo|final|fin"
+    r"|mismo|misma|menos|parecer|principio|vez|larga|vuelta|hora|partir|pesar|una|dos|tres|\d+|vivo|vivimos"
+    r"|trabajo|juego|tengo|soy|estoy|he|voy|hago|como|uso|hablo|estudio|quiero|necesito|busco|evito|llevo"
+    r"|tomo|suelo|puedo|debo|intento|odio|prefiero|detesto|conduzco|fumo|bebo|viajo|corro|entreno|leo|escribo"
+    r"|cocino|compro|pago|duermo|sufro)\b)"
+)
+"""What begins another clause and no further member of a list."""
+_NO_VERB = r"(?!\w+o (?!de |\w+o\b)\w)"
+"""Before a word without an article: "cultivo tomates" is no member, "trigo sarraceno" is."""
+_MORE = rf"(?: (?:(?:de(?: la| los| las)?|del) )?{_WITHIN}{_WORD}){{0,2}}?"
+_LISTED = ListWords(
+    first=rf"{_WORD}{_MORE}",
+    single=rf"{_WORD}(?: (?!(?:[yeo]|ni) ){_WORD}){{0,6}}?",
+    member=rf"{_NO_MEMBER}(?:(?:el|la|los|las) |{_NO_VERB}){_WORD}{_MORE}",
+    mark=rf"(?:a (?:(?:la|los|las) )?|al ){_NO_MEMBER}",
+    lead="(?:también|incluso|sobre todo|especialmente|además|tampoco),? ",
+    article="el |la |los |las ",
+    joins="[yeo],?|ni|así como|como(?= al? )",
+    end=rf"(?:{END}|(?= (?:[yeo]|ni|así como)\b))",
+)
 KIN = {
     "hermana": "sister", "hermano": "brother", "hija": "daughter", "hijo": "son", "madre": "mother",
     "padre": "father", "mamá": "mother", "papá": "father", "prima": "cousin", "primo": "cousin",
@@ -112,6 +139,9 @@ def _in_english(language: re.Match[str]) -> str:
     return names.LANGUAGE_NAMES[language[0].lower()]
 
 
+DIETS = (
+    "vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la lactosa"
+)
 _THIRD = {
     "cancelé": "canceló", "anulé": "anuló", "he cancelado": "ha cancelado", "he anulado": "ha anulado",
 }  # fmt: skip
@@ -135,9 +165,10 @@ SLOTS = {
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "things": Slot(
         rf"(?:(?>{_ITEM}(?:, (?![ye] ){_ITEM}){{1,6}} [ye] (?:(?:el|la|los|las) )?{_WORD}(?:"
-        rf" {_WORD}){{0,3}}?)|{_WORD}(?: {_WORD}){{0,6}}?){END}",
+        rf" {_WORD}){{0,3}}?{END})|{_WORD}(?: {_WORD}){{0,6}}?){END}",
         lambda value: is_worth(_ARTICLES.sub("", value)),
     ),
+    "substances": build_list_slot(_LISTED),
     "job": Slot(
         rf"(?:{names.JOBS_ES})(?: [a-záéíóúñ]+(?:[oa]|al|or|ora|ista|ente))?(?![\w'-])"
         r"(?=$|[,;:()!.]| (?:en|de|del|para|con|por|y|que|ahora|aquí|desde|pero|la|el|hace|ayer|hoy)\b)",
@@ -182,9 +213,7 @@ SLOTS = {
         is_stable,
         lambda value: {"the_event": f"{_article(value).capitalize()} {value}"},
     ),
-    "diet": Slot(
-        "vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la lactosa"
-    ),
+    "diet": Slot(DIETS),
     "allergens": Slot(
         list_of(rf"(?:(?:el|la|los|las) )?(?:{names.ALLERGENS_ES})", "y"),
         derive=lambda value: {"allergens": value.lower()},

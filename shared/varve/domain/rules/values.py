@@ -38,7 +38,7 @@ _EMPTY_TALK = re.compile(
     r"|be(?:ing)?)\b",
     re.IGNORECASE,
 )
-_PAIRS = frozenset({
+PAIRS = frozenset({
     "fish and chips", "rock and roll", "mac and cheese", "salt and pepper", "bread and butter",
     "drum and bass",
     "arts and crafts", "black and white", "bed and breakfast", "peanut butter and jelly", "gin and tonic",
@@ -149,16 +149,16 @@ def no_job(value: str) -> bool:
 
 def listed(value: str) -> list[str]:
     """Return the members of a list in words: two of "sushi and ramen", one of "fish and chips"."""
-    if value.casefold() in _PAIRS:
+    if value.casefold() in PAIRS:
         return [value]
     parts = [part.strip() for part in _AND.split(value)]
     short = "," in value or all(0 < len(part.split()) <= 2 for part in parts)
     if not short:
-        return [_named(value)]
-    return [_named(part.removeprefix("to ")) for part in parts if part]
+        return [drop_article(value)]
+    return [drop_article(part.removeprefix("to ")) for part in parts if part]
 
 
-def _named(thing: str) -> str:
+def drop_article(thing: str) -> str:
     """Return the thing without the article that Spanish puts before things in general."""
     article = _ARTICLE.match(thing)
     return thing[article.end() :] if article else thing

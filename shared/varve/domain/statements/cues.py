@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import Phrases, fold_apostrophes
-from varve.domain.language.tokens import words
+from varve.domain.language.tokens import fold, words
 from varve.domain.statements.particulars import Particulars, read_particulars
 
 MAX_CACHED_TEXTS = 8_192
@@ -23,6 +23,7 @@ STRONG = frozenset({"correcting", "ending", "changing", "fixing"})
 PASSING = frozenset({"supposed", "visiting", "past"})
 """Lists whose phrases concern one clause: another clause may tell what holds."""
 _CLAUSES = re.compile(r"[,.;:!?()]+|\s(?:and|but|y|pero)\s", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _SENTENCES = re.compile(r"[^.!?…]+[.!?…]*")
 _PARTS = re.compile(r"[,;:]\s|\s[-–—]+\s|(?=¿)")
 """Borders between the clauses of a question."""
@@ -79,6 +80,7 @@ class _Reader:
     """The lists of one language: all of them, those of one's own person, other persons."""
 
     stop_words: frozenset[str]
+    only_without_accents: frozenset[str]
     phrases: Phrases
     own: Phrases
     persons: re.Pattern[str]
@@ -86,6 +88,8 @@ class _Reader:
 
     def find(self, text: str) -> tuple[set[str], set[str]]:
         """Return the names of the lists that the text has, and the persons in it."""
+        if self.only_without_accents and not text.isascii():
+            text = _WORD.sub(self._drop_accented, text)
         names = set(self.phrases.find(text))
         folded = fold_apostrophes(text)
         persons = {match[0] for match in self.persons.finditer(folded)}
@@ -94,6 +98,13 @@ class _Reader:
             if not self.own.find(alone):
                 names.discard("own")
         return names, persons
+
+    def _drop_accented(self, found: re.Match[str]) -> str:
+        """Return a word, but "" for one like "sí", which is no "si"."""
+        word = found[0]
+        plain = fold(word)
+        is_other = word.casefold() != plain
+        return "" if is_other and plain in self.only_without_accents else word
 
     def begins_with_other(self, folded: str) -> bool:
         """Return whether at most one word of no own person stands before another one."""
@@ -250,6 +261,7 @@ def _build_reader(language: Language) -> _Reader | None:
     others = "|".join(table["others"])
     return _Reader(
         stop_words=language.words.stop_words,
+        only_without_accents=language.words.only_without_accents,
         phrases=Phrases(lists),
         own=Phrases({"own": table["own"]}),
         persons=re.compile(rf"(?<!\w)(?:{others})(?!\w)"),

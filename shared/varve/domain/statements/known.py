@@ -11,6 +11,7 @@ from varve.domain.search.ranking import Ranked, find_place
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.leaving import leaves_asked, leaves_rest
 from varve.domain.statements.particulars import count_shared
+from varve.domain.statements.parts import asks_for_parts, find_parts
 from varve.domain.statements.persons import Persons
 from varve.domain.statements.standing import (
     CLEAR,
@@ -166,7 +167,9 @@ class KnownStandings:
             return False
         earlier = standings.store.list_messages(statement)
         ending = standings.store.list_messages(later)
-        if not standings.told.end_all(earlier, ending):
+        if not standings.told.end_all(
+            earlier, ending
+        ) and not self._asks_for_ended(statement, later):
             return False
         before = store.read(statement).cues
         after = store.read(later).cues
@@ -178,6 +181,23 @@ class KnownStandings:
             standings.told.have_same_slot(
                 earlier, ending, tells_change=after.tells_change
             )
+        )
+
+    def _asks_for_ended(self, statement: int, later: int) -> bool:
+        """Return whether the question asks for the part of a statement that a later one ends."""
+        if self._question is None:
+            return False
+        store = self._standings.store
+        ended = self._standings.told.list_ended(
+            store.list_messages(statement), store.list_messages(later)
+        )
+        text = store.read(statement).text
+        parts = [find_parts(text, words) for words in ended]
+        return bool(parts) and asks_for_parts(
+            self._question,
+            text,
+            frozenset().union(*parts),
+            store.read(later).text,
         )
 
     def _leaves(self, statement: int, successor: Successor) -> bool:

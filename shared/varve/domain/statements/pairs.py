@@ -24,6 +24,10 @@ from varve.domain.statements.cues import (
     Cues,
     read_cues,
 )
+from varve.domain.statements.harm import (
+    leaves_harm,
+    leaves_harm_beside_diet,
+)
 from varve.domain.statements.named_subjects import names_another
 from varve.domain.statements.particulars import (
     TellingWord,
@@ -40,8 +44,6 @@ MAX_NEW_WORDS = 4
 """An answer with more words of its own than these adds something."""
 MIN_CROWD = 10
 """Of fewer later statements each is as likely as among so many."""
-_OF_HARM = frozenset({"diet", "drink", "health"})
-"""Topics that a text on allergies has."""
 NEVER = ("almost", "refused", "coming", "reported")
 """A text with one of these supersedes nothing."""
 
@@ -162,7 +164,7 @@ def leaves_another(earlier: Cues, later: Cues) -> bool:
     "I moved to Porto" leaves where "my brother" lives as it is. "I report to Tomasz" may end
     "my boss is Helen": both tell of what the other person is to the speaker.
     """
-    if _leaves_harm(earlier, later):
+    if leaves_harm(earlier, later):
         return True
     if not earlier.begins_with_other or earlier.has("own"):
         return False
@@ -173,21 +175,6 @@ def leaves_another(earlier: Cues, later: Cues) -> bool:
     shared = earlier.topics & later.topics
     relations = (read_cues(one).topics for one in _list_relations(earlier))
     return bool(shared) and shared.isdisjoint(chain.from_iterable(relations))
-
-
-def _leaves_harm(earlier: Cues, later: Cues) -> bool:
-    """Return whether the earlier text tells what harms somebody, and the later one not of it.
-
-    Who "eats meat again" is as allergic to nuts as before.
-    """
-    if not earlier.has("harming") or later.has("harming"):
-        return False
-    if later.has("correcting"):
-        return False
-    if count_shared(later.particulars, earlier.particulars):
-        return False
-    # What else the earlier text tells may have ended.
-    return (earlier.topics & later.topics or earlier.topics) <= _OF_HARM
 
 
 def leaves_named(earlier: Statement, later: Statement) -> bool:
@@ -303,8 +290,11 @@ def leaves(part: Cues, earlier: str, later: Cues) -> bool:
     """Return whether the later text leaves a part of the earlier one as it is.
 
     "I'm a nurse and live in Porto" still answers for the work after "I moved": the
-    clause about the part is another than the one that the later text changes.
+    clause about the part is another than the one that the later text changes. So does "I'm
+    vegan and allergic to nuts" for the allergy after "I eat meat again".
     """
+    if leaves_harm_beside_diet(part, earlier, later):
+        return True
     if part.topics & later.topics:
         return False
     is_told = False

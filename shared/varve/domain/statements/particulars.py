@@ -12,11 +12,11 @@ from functools import cache, lru_cache
 
 from varve.domain.language.languages import installed_languages, merge_times
 from varve.domain.language.named_words import find_names
+from varve.domain.language.qualifiers import find_qualifiers
 from varve.domain.language.stems import stems
 from varve.domain.language.stopwords import (
     COURTESIES,
     DENIALS,
-    QUALIFIERS,
     STOP_WORDS,
 )
 from varve.domain.language.timemarks import tells_time
@@ -90,7 +90,7 @@ def read_particulars(text: str) -> Particulars:
         dates=tuple(dates),
         telling=tuple(telling.values()),
         denials=_count_denials(folded),
-        qualifiers=QUALIFIERS.intersection(folded),
+        qualifiers=find_qualifiers(written),
         asks=any(mark in sentence for mark in _QUESTION_MARKS),
         bound=_is_bound_to_day(sentence),
     )

@@ -42,10 +42,18 @@ def split_parts(text: str) -> tuple[str, ...]:
 def _states_itself(clause: str, before: str) -> bool:
     """Return whether a clause tells of the speaker, or of another topic in its own words."""
     told = read_cues(clause)
-    if told.has("own"):
+    said = read_cues(before)
+    if told.has("own") or _tells_beside_harm(told, said):
         return True
-    topics = read_cues(before).topics
+    topics = said.topics
     return bool(told.topics) and not told.persons and not told.topics & topics
+
+
+def _tells_beside_harm(told: Cues, before: Cues) -> bool:
+    """Return whether one text tells an allergy, and the other a way to eat."""
+    if before.has("harming"):
+        return told.has("diets") and not told.has("harming")
+    return told.has("harming") and before.has("diets")
 
 
 def find_parts(text: str, words: str) -> frozenset[int]:
@@ -88,7 +96,23 @@ def asks_for_parts(
     corrected = [one for at, one in enumerate(every) if at in parts]
     others = [one for at, one in enumerate(every) if at not in parts]
     asked = measure_kinship(question, [*corrected, correction])
-    return asked > measure_kinship(question, others)
+    return asked > _measure_beside(question, others)
+
+
+def _measure_beside(question: Cues, others: list[str]) -> int:
+    """Return the kinship of a question with the parts beside those corrected.
+
+    A question about eating is about an allergy only if it names what that is about.
+    """
+    kinship = 0
+    for one in others:
+        told = read_cues(one)
+        is_harm = told.has("harming") and not question.has("harming")
+        shared = count_shared(told.particulars, question.particulars)
+        kinship = max(
+            kinship, shared if is_harm else measure_kinship(question, [one])
+        )
+    return kinship
 
 
 def measure_kinship(question: Cues, texts: list[str]) -> int:

@@ -1,7 +1,11 @@
 """The persons who speak in a store."""
 
+from functools import cache
+
 import numpy as np
 
+from varve.domain.language.languages import installed_languages
+from varve.domain.language.tokens import fold
 from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
@@ -11,6 +15,20 @@ from varve.domain.search.query import Filter
 ASSISTANTS = frozenset({"assistant"})
 """The folded names of speakers who state nothing about themselves."""
 _TURN = TYPES.index(MemoryType.TURN)
+
+
+def names_role(speaker: str) -> bool:
+    """Return whether a speaker's name is that of a role, as "User" is, and no person's."""
+    return fold(speaker) in list_roles()
+
+
+@cache
+def list_roles() -> frozenset[str]:
+    """Return the folded names of the parts in a conversation, in all languages."""
+    roles: set[str] = set()
+    for language in installed_languages():
+        roles.update(language.names.roles)
+    return frozenset(roles)
 
 
 def is_person(speaker: str) -> bool:

@@ -51,12 +51,18 @@ class ToldValues:
         return found
 
     @cached_property
+    def _holding(self) -> frozenset[tuple[str, str, str]]:
+        return frozenset(
+            _get_key(one) for one in self._triples if not _has_end(one)
+        )
+
+    @cached_property
     def _ends(self) -> dict[Message, list[Collection[Message]]]:
         """By the message that states a value, the messages that end it; none: it holds.
 
         What the user foresees has not ended. A value that holds again has not either.
         """
-        holding = {_get_key(one) for one in self._triples if not _has_end(one)}
+        holding = self._holding
         found: dict[Message, list[Collection[Message]]] = {}
         for triple in self._triples:
             if triple.label in TIMELESS:
@@ -79,6 +85,20 @@ class ToldValues:
         if not ends or not all(ends):
             return False
         return any(message in later for one in ends for message in one)
+
+    def list_ended(
+        self, earlier: Collection[Message], later: Collection[Message]
+    ) -> list[str]:
+        """Return the values of earlier messages that later ones end, each with its predicate."""
+        before = _collect(self._stated, earlier)
+        ended = _collect(self._ended, later)
+        found: list[str] = []
+        for slot in before.keys() & ended.keys():
+            entity, predicate = slot
+            for value in before[slot] & ended[slot]:
+                if (entity, predicate, value) not in self._holding:
+                    found.append(f"{predicate.replace('_', ' ')} {value}")
+        return sorted(found)
 
     def agree(
         self, earlier: Collection[Message], later: Collection[Message]

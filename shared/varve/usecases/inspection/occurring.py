@@ -6,7 +6,11 @@ from collections.abc import Iterable, Sequence
 from varve.domain.language.tokens import fold
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record
-from varve.domain.statements.persons import is_person
+from varve.domain.statements.persons import (
+    is_person,
+    list_roles,
+    names_role,
+)
 from varve.domain.topics import list_name_words, list_words, stem_topic
 from varve.domain.triple import Triple
 from varve.usecases.session import Session
@@ -24,7 +28,8 @@ Occurrence = dict[str, str | int]
 def list_people(session: Session) -> list[Occurrence]:
     """Return who speaks or is told of, by the number of facts and turns that name them.
 
-    Names come from speakers, summaries and the graph. Raises Retryable.
+    Names come from speakers, summaries and the graph; a role such as "User" is none.
+    Raises Retryable.
     """
     told = list(read_working(session.scope, session.records))
     names = _find_names(
@@ -42,12 +47,13 @@ def list_topics(session: Session) -> list[Occurrence]:
     """Return the topics of statements and summaries, by the records that tell of them.
 
     Facts and turns count; a topic of nothing but summaries has their number. Forms of a
-    word are one topic. Raises Retryable.
+    word are one topic; verbs are none, so far as their forms show. Raises Retryable.
     """
     told = list(read_working(session.scope, session.records))
     summaries = _read_summaries(session)
     triples = session.graph.triples(session.scope)
-    names = list_name_words(_find_names(told, triples, summaries).values())
+    people = _find_names(told, triples, summaries).values()
+    names = list_name_words(people) | list_roles()
     words = [list_words(_read_words(record), names) for record in told]
     counts = _count_forms(words)
     known: set[str] = set().union(*map(stem_topic, counts))
@@ -107,7 +113,8 @@ def _find_names(
         found += summary.people
     names: dict[str, str] = {}
     for name in found:
-        names.setdefault(normalized(name), name)
+        if not names_role(name):
+            names.setdefault(normalized(name), name)
     return names
 
 
