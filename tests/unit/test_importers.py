@@ -446,7 +446,10 @@ def test_an_unknown_format_is_refused_by_name() -> None:
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    lambda children: (
+        st.lists(children, max_size=4)
+        | st.dictionaries(st.text(max_size=20), children, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -458,7 +461,7 @@ class SmallReads(io.BytesIO):
         return super().read(min(3, size) if size and size > 0 else 3)
 
 
-@given(st.lists(JSON_VALUES), st.booleans())
+@given(st.lists(JSON_VALUES, max_size=6), st.booleans())
 def test_an_array_read_in_pieces_is_the_array(
     values: list[Any], indent: bool
 ) -> None:
@@ -468,7 +471,13 @@ def test_an_array_read_in_pieces_is_the_array(
     reader.require_end()
 
 
-@given(st.dictionaries(st.text(), st.lists(JSON_VALUES, min_size=1)))
+@given(
+    st.dictionaries(
+        st.text(max_size=20),
+        st.lists(JSON_VALUES, min_size=1, max_size=4),
+        max_size=4,
+    )
+)
 def test_members_read_in_pieces_are_the_object(value: dict[str, Any]) -> None:
     found: dict[str, list[Any]] = {}
     for key, element in read_members(source_of(value)):
