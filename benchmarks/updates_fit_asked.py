@@ -8,8 +8,11 @@ The weights of `domain/statements/asked.py` are those by which the right stateme
 likely has the greatest chance: that of the value that holds, asked about the past that of
 a superseded one, in the corpus those of the evidence. What `asked.py` adds by hand is
 added here too. Adam, 400 steps, with a penalty of 0.0002 x the squared weights. A
-look-alike counts 2.6 times, a question among other cases half, one about the past 0.7
+look-alike counts 3 times, a question among other cases half, one about the past 0.7
 times, and one of the everyday memories (two hands of `benchmarks/everyday`) 3 times.
+Half as much counts whether each pair is judged rightly: the value that holds supersedes the
+one that does not, and nothing supersedes what still holds. Without that the weights let a
+change supersede all that has nothing to do with a question, for that brings its answer up.
 Whether the first statement answers at all is then fitted on all questions by logistic
 regression. The wording of each part's lines is weighed as fitted on the other parts
 (`updates_fit_wording.py`); fit that first.
@@ -19,7 +22,7 @@ parts put the right statement first in the rest.
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,10 +62,12 @@ FOLDS = 3
 STEPS, RATE, PENALTY = 400, 0.05, 2e-4
 EVERYDAY_HANDS = ("one", "three")
 EVERYDAY = "everyday"
-COUNTS = {"lookalike": 2.6, "together": 0.5, "past": 0.7, EVERYDAY: 3.0}
+COUNTS = {"lookalike": 3.0, "together": 0.5, "past": 0.7, EVERYDAY: 3.0}
 """How much a question counts by its sorts; others count 1."""
 NEVER = -50.0
 """The odds of what cannot be."""
+PAIRS_COUNT = 0.5
+"""How much the judgement of a question's pairs counts beside what is first."""
 OTHER = "other"
 GENERAL = ("correction", "negation", "temporary")
 """Categories whose cases are of any matter."""
@@ -72,11 +77,15 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a question found, its statement if it has one, and the mark of its message."""
+    """What a question found, its statement if it has one, and the mark of its message.
+
+    `holds`: nothing supersedes it, as far as its case or memory tells.
+    """
 
     found: Found
     statement: Statement | None
     mark: str
+    holds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +111,8 @@ class Listener:
     """Notes what searches judge while it is patched in.
 
     `case` is the case asked for where several share a store; `evidence` are the messages that
-    answer a question of the corpus; `asked` is one of an everyday memory.
+    answer a question of the corpus; `asked` is one of an everyday memory, of which
+    `superseded` are the messages that something changes.
     """
 
     part: str = ""
@@ -110,6 +120,7 @@ class Listener:
     case: int | None = None
     evidence: frozenset[str] | None = None
     asked: Asked | None = None
+    superseded: frozenset[str] = frozenset()
     heard: list[Heard] = field(default_factory=list)
 
     def hear(self, judged: AskedStatements) -> None:
@@ -117,26 +128,37 @@ class Listener:
         store = judged.store
         numbers = list(judged.found)
         told = set(judged.rows)
-        rows = [
-            Row(
-                found=judged.found[number],
-                statement=store.read(number) if number in told else None,
-                mark=self._mark(id_ for _, id_ in store.list_messages(number)),
-            )
-            for number in numbers
-        ]
+        rows = []
         later = []
         for place, number in enumerate(numbers):
+            ids = frozenset(id_ for _, id_ in store.list_messages(number))
+            mark = self._mark(ids)
+            rows.append(
+                Row(
+                    found=judged.found[number],
+                    statement=store.read(number) if number in told else None,
+                    mark=mark,
+                    holds=self._holds(ids, mark),
+                )
+            )
             for other in judged.find_later(number):
-                later.append((place, numbers.index(other)))
+                if not judged.changes_another(number, other):
+                    later.append((place, numbers.index(other)))
         one = Heard(self.part, self.sorts, judged.asking, rows, later)
         self.heard.append(one)
 
-    def _mark(self, ids: Iterable[str]) -> str:
+    def _holds(self, ids: frozenset[str], mark: str) -> bool:
+        if self.asked is not None:
+            return ids.isdisjoint(self.superseded)
+        # Among other cases and in the corpus much else is superseded.
+        is_alone = self.case is None and self.evidence is None
+        return is_alone and mark != "old"
+
+    def _mark(self, ids: frozenset[str]) -> str:
         if self.evidence is not None:
             return OTHER if self.evidence.isdisjoint(ids) else "new"
         if self.asked is not None:
-            return _mark_everyday(self.asked, frozenset(ids))
+            return _mark_everyday(self.asked, ids)
         for id_ in ids:
             mark, *numbers = id_.split("-")
             is_own = self.case is None or numbers[0] == str(self.case)
@@ -212,6 +234,7 @@ def ask_everyday(hand: str, folder: Path, listener: Listener) -> None:
     """Ask the questions of a hand's everyday memories."""
     listener.part = hand
     for told in read(hand):
+        listener.superseded = told.superseded
         memory = fill(told, folder / told.name)
         for one in told.questions:
             kind = EVERYDAY if one.answers else NONE
@@ -259,7 +282,8 @@ def ask_corpus(folder: Path, listener: Listener) -> None:
 class Measured:
     """A question's signals: of its rows, and of its pairs with their places.
 
-    `row_guards` and `pair_guards` are what is added to their odds by hand.
+    `row_guards` and `pair_guards` are what is added to their odds by hand. `supersedes` has
+    1 for a pair that supersedes, 0 for one that does not, and nan where that is not known.
     """
 
     heard: Heard
@@ -268,6 +292,7 @@ class Measured:
     pairs: np.ndarray
     pair_guards: np.ndarray
     places: np.ndarray
+    supersedes: np.ndarray
 
     @property
     def is_right(self) -> np.ndarray:
@@ -322,6 +347,7 @@ def measure_one(heard: Heard) -> Measured:
         for row, signals in zip(heard.rows, rows, strict=True)
     ]
     pairs, pair_guards, places = [], [], []
+    supersedes: list[float] = []
     for place, other in heard.later:
         earlier = heard.rows[place].statement
         later = heard.rows[other].statement
@@ -333,6 +359,7 @@ def measure_one(heard: Heard) -> Measured:
             pairs.append(signals)
             pair_guards.append(odds - weigh(signals, PAIR_WEIGHTS))
             places.append((place, other))
+            supersedes.append(_judge(heard, place, other))
     ROW_NAMES[:] = rows[0]
     PAIR_NAMES[:] = pairs[0] if pairs else PAIR_NAMES
     return Measured(
@@ -342,7 +369,20 @@ def measure_one(heard: Heard) -> Measured:
         pairs=np.array([list(one.values()) for one in pairs], np.float32),
         pair_guards=np.array(pair_guards),
         places=np.array(places, np.intp).reshape(-1, 2),
+        supersedes=np.array(supersedes),
     )
+
+
+def _judge(heard: Heard, place: int, other: int) -> float:
+    """Return 1 if the later row supersedes the one at `place`, 0 if not, nan if unknown."""
+    earlier = heard.rows[place]
+    if heard.asking.is_past or heard.sorts & {"together", NONE}:
+        return math.nan
+    if earlier.holds:
+        return 0.0
+    is_change = earlier.mark == "old" and heard.rows[other].mark == "new"
+    is_known = is_change and "lookalike" not in heard.sorts
+    return 1.0 if is_known else math.nan
 
 
 class Batch:
@@ -363,6 +403,10 @@ class Batch:
         self.pair_guards = np.concatenate(
             [one.pair_guards for one, _ in filled]
         )
+        supersedes = np.concatenate([one.supersedes for one, _ in filled])
+        self.supersedes = np.nan_to_num(supersedes)
+        weights = [_weigh_pairs(one) for one, _ in filled]
+        self.pair_counts = np.concatenate(weights) / len(questions)
         places = np.concatenate([one.places + at for one, at in filled])
         self.earlier, self.later = places.T
         self.is_right = np.concatenate([one.is_right for one in questions])
@@ -388,7 +432,11 @@ class Batch:
         return chances, odds, later, holds
 
     def find_slope(self, weights: np.ndarray) -> np.ndarray:
-        """Return the slope of the mean loss: minus the logarithm of the right ones' share."""
+        """Return the slope of the mean loss.
+
+        That is minus the logarithm of the right ones' share, and that of each pair's chance to
+        be judged rightly.
+        """
         chances, odds, later, holds = self.weigh(weights)
         count = len(self.starts)
         peak = np.maximum.reduceat(chances, self.starts)[self.question_of]
@@ -401,6 +449,7 @@ class Batch:
         falls = -np.exp(holds) / np.maximum(1e-9, -np.expm1(holds))
         of_holds = slope * np.where(self.is_past, falls, 1.0)
         of_later = -of_holds[self.earlier] * sigmoid(later)
+        of_later += self.pair_counts * (sigmoid(later) - self.supersedes)
         of_odds = slope * sigmoid(-odds)
         place = PAIR_NAMES.index("odds")
         weight = weights[len(ROW_NAMES) + place]
@@ -408,6 +457,15 @@ class Batch:
         of_pairs = self.pairs.T @ of_later
         of_pairs[place] += of_later @ odds[self.later]
         return np.concatenate((self.rows.T @ of_odds, of_pairs))
+
+
+def _weigh_pairs(question: Measured) -> np.ndarray:
+    """Return how much each pair counts; those that supersede share it, and those that do not."""
+    found = np.zeros(len(question.supersedes))
+    for value in (0.0, 1.0):
+        known = question.supersedes == value
+        found[known] = PAIRS_COUNT * question.counts / max(1, known.sum())
+    return found
 
 
 def sigmoid(odds: np.ndarray) -> np.ndarray:

@@ -47,7 +47,7 @@ NO_STATE = 6.0
 much less. Too few cases tell a weight."""
 BESIDE = 3.0
 """What has nothing to do with a question answers it by so much less than what has its words."""
-OF_OTHER_TOPICS = 5.0
+OF_OTHER_TOPICS = 6.0
 """What tells of other everyday topics than a question answers it by so much less than what
 has to do with it. Too few cases tell a weight."""
 OF_THE_NAMED = 1.5
@@ -58,14 +58,14 @@ OWN_PLACES = 20
 """So many rows found show whether there are many own statements."""
 OWN_UNIT = 6
 """Among fewer own statements most of what was found is of the matter asked for."""
-APART_OF_MANY = 2.0
+APART_OF_MANY = 3.0
 """Where somebody tells many things, a later text that shares nothing with the earlier one
 supersedes by so much less, and by twice as much if the question is about the earlier one.
 A case tells of one matter, so it is set by hand.
 """
-LIKELY = 0.5
+LIKELY = -0.1
 """The least logit of a first statement that answers the question."""
-MOST_MARGIN = 6.0
+MOST_MARGIN = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +341,7 @@ def _tells_another_matter(asking: Asking, before: Cues, after: Cues) -> bool:
     "I owe Ada twenty euros" leaves where Ada works as it is.
     """
     asked = asking.words
-    if asked.is_of_another(after):
+    if asked.is_of_another(after) or asked.is_of_other_topics(after):
         return True
     return asked.names_another and not asked.share_matter(before, after)
 

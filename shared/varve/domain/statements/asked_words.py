@@ -92,6 +92,11 @@ class AskedWords:
         return not any(relate(one, told) for one in every)
 
     @property
+    def finds_related(self) -> bool:
+        """Whether something found has a topic or telling word of the question."""
+        return bool(self._related)
+
+    @property
     def names_another(self) -> bool:
         """Whether the question asks about another person or thing that something found names."""
         return bool(self._names) and not self._question.has("own")

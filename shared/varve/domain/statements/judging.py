@@ -12,18 +12,24 @@ from varve.domain.statements.asked import (
     score_pair,
     score_row,
 )
+from varve.domain.statements.cues import Cues
 from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.paired import StoreStatements
+from varve.domain.statements.pairs import relate, share_words
 
 JUDGED_PLACES = 25
 """So many places at the beginning of an answer are compared with each other."""
 LEAST_LATER_ODDS = -6.0
 """Asked about the present, a later statement with lower odds to answer supersedes none."""
 LEAST_GONE = 1e-9
-LEAST_SUPERSEDING = -0.9
+LEAST_SUPERSEDING = -0.5
 """The least score of a pair whose earlier statement no longer holds, among few."""
-LEAST_OF_PAST = -2.2
-"""The same where the question asks about the past: all pairs have lower scores there."""
+LEAST_OF_PAST = -6.6
+"""The same where the question asks about the past: all pairs have scores lower by `past`."""
+OF_UNASKED = 4.0
+"""What has a word of an earlier statement, and like that one nothing of a question, answers it
+by so much less than what has to do with it. A case tells of one matter, so it is set by hand.
+"""
 CROWD_CARE = 0.5
 """How much more it is for each unit of the crowd."""
 
@@ -52,6 +58,10 @@ class AskedStatements:
         every = (row for row in found if row in told)
         self.rows = tuple(islice(every, JUDGED_PLACES))
         self._pairs: dict[tuple[int, int], float] = {}
+        self._named: dict[int, list[Cues]] = {}
+        if asking.words.finds_related and not asking.is_past:
+            for row in filter(self._changes_unasked, self.rows):
+                self._odds[row] -= OF_UNASKED
 
     @property
     def least_superseding(self) -> float:
@@ -80,7 +90,46 @@ class AskedStatements:
         later = store.read(other)
         if leaves_asked(self.asking.cues, earlier.text, later.cues):
             return -math.inf
+        if self.changes_another(row, other):
+            return -math.inf
         return score_pair(self.asking, earlier, later, odds)
+
+    def changes_another(self, row: int, other: int) -> bool:
+        """Return whether a later statement changes another one than this earlier one.
+
+        "I sold the Ibiza" has a word of "My car is an Ibiza", and nothing of "I work at
+        Globex" or of a question for work. Asked about the past every pair is scored.
+        """
+        later = self.store.read(other).cues
+        if self.asking.is_past or later.has("correcting"):
+            return False
+        if relate(self.asking.cues, later):
+            return False
+        if relate(self.store.read(row).cues, later):
+            return False
+        return bool(self._find_named(other))
+
+    def _find_named(self, row: int) -> list[Cues]:
+        """Return the earlier statements of which a statement has a telling word."""
+        if row not in self._named:
+            told = self.store.read(row).cues
+            earlier = (
+                self.store.read(one).cues
+                for one in self.rows
+                if self.store.is_later(one, row)
+            )
+            self._named[row] = [
+                one for one in earlier if share_words(one, told)
+            ]
+        return self._named[row]
+
+    def _changes_unasked(self, row: int) -> bool:
+        """Return whether a statement has a word of an unasked one, and none of the question."""
+        asked = self.asking.cues
+        if relate(asked, self.store.read(row).cues):
+            return False
+        named = self._find_named(row)
+        return any(not relate(asked, one) for one in named)
 
     def find_later(self, row: int) -> list[int]:
         """Return the later ones of the statements that the question found."""

@@ -23,8 +23,8 @@ LEAST_PARTS = 3
 def leaves_asked(asked: Cues, earlier: str, later: Cues) -> bool:
     """Return whether the later text leaves what is asked of the earlier one as it is.
 
-    Of a message of several parts it changes those that are most akin to it. It leaves a
-    question, or a fact, that is more akin to the other parts, or to none that it changes.
+    Of a message of several parts it changes those that are most akin to it, and leaves a
+    question, or a fact, that is more akin to the other parts.
     """
     if leaves(asked, earlier, later):
         return True
@@ -32,10 +32,12 @@ def leaves_asked(asked: Cues, earlier: str, later: Cues) -> bool:
     if len(parts) < LEAST_PARTS:
         return False
     changed = _find_changed(parts, later)
+    if not changed:
+        return False
     others = [part for part in parts if part not in changed]
     matter = _Kinship.of(asked)
     of_changed = matter.measure_most([*changed, later])
-    return of_changed == 0 or of_changed < matter.measure_most(others)
+    return of_changed < matter.measure_most(others)
 
 
 def leaves_rest(earlier: str, later: Cues) -> bool:

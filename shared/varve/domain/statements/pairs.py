@@ -279,8 +279,11 @@ def relate(one: Cues, other: Cues) -> bool:
 
     Two matters may be told with "week", "put" or "moved".
     """
-    if one.topics & other.topics:
-        return True
+    return bool(one.topics & other.topics) or share_words(one, other)
+
+
+def share_words(one: Cues, other: Cues) -> bool:
+    """Return whether two texts share a word that tells what they are about."""
     words = collect_stems(one.particulars.telling)
     shared = words & collect_stems(other.particulars.telling)
     return not shared <= list_any_matter()
