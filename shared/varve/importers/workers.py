@@ -14,7 +14,7 @@ from varve.api.memory import Memory
 from varve.domain.conversation import Conversation
 from varve.domain.errors import VarveError
 from varve.domain.identity import Scope
-from varve.messages.wire import conversation_group
+from varve.messages.wire import group_of
 from varve.ports.locks import slot_of
 
 MAX_WORKERS = 4
@@ -141,8 +141,10 @@ class WorkerPool:
         """
         parts: list[list[UnstoredConversation]] = [[] for _ in self._workers]
         for one in group:
-            name = conversation_group(
-                memory.scope, one.conversation.conversation_id
+            name = group_of(
+                memory.scope.workspace,
+                memory.scope.agent,
+                one.conversation.conversation_id,
             )
             parts[slot_of(name) % len(parts)].append(one)
         waiting = dict(zip(self._workers, parts, strict=True))

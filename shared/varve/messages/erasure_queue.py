@@ -13,7 +13,7 @@ from varve.messages.erasure import (
     erasure_as_json,
     reread_as_json,
 )
-from varve.messages.wire import conversation_group, send_body, send_write
+from varve.messages.wire import group_of, send_body, send_write
 from varve.ports.objects import Objects
 from varve.ports.queues import Queue
 
@@ -37,5 +37,5 @@ def send_reread(message: Reread, *, queue: Queue, objects: Objects) -> None:
     """Ask for a conversation to be read again, in its own group. Raises Retryable."""
     scope = message.scope
     body = reread_as_json(message)
-    group = conversation_group(scope, message.conversation_id)
+    group = group_of(scope.workspace, scope.agent, message.conversation_id)
     send_body(body, group, scope, queue, objects)

@@ -7,12 +7,7 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.identity import digest
 from varve.messages.erasure import ErasedMessage, Reread, reread_from_json
-from varve.messages.wire import (
-    conversation_group,
-    malformed,
-    read_body,
-    send_body,
-)
+from varve.messages.wire import group_of, malformed, read_body, send_body
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, LocalQueue, Queue
 
@@ -49,8 +44,10 @@ def send_ingest(
     Raises Retryable.
     """
     conversation = message.conversation
-    group = conversation_group(
-        conversation.scope, conversation.conversation_id
+    group = group_of(
+        str(conversation.workspace_id),
+        str(conversation.agent_id),
+        conversation.conversation_id,
     )
     if isinstance(queue, LocalQueue):
         size = sum(len(one.text) for one in conversation.messages)

@@ -34,7 +34,7 @@ class CorrectEvent(_ToldEvent):
     """What holds instead of the fact or turn `id`, whose user is `user_id`.
 
     Events with the same words, `id` and `at` are one. Without `at` they are one until a
-    correction in other words comes between them.
+    correction in other words is stored between them.
     """
 
     type: Literal["correct"]

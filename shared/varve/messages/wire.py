@@ -9,7 +9,6 @@ from typing import Any
 
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope, digest, path_id
-from varve.domain.statements.telling import name_order
 from varve.domain.strict_json import parse_json
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, Queue
@@ -149,12 +148,6 @@ def group_of(*parts: str) -> str:
     if len(group) > _MAX_GROUP or not group.isascii():
         return digest(group)
     return group
-
-
-def conversation_group(scope: Scope, conversation_id: str) -> str:
-    """Return the group of a conversation's messages; all corrections of a record share one."""
-    name = name_order(conversation_id)
-    return group_of(scope.workspace, scope.agent, name)
 
 
 def group_scope(group: str) -> Scope | None:

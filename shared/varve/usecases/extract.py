@@ -22,7 +22,7 @@ from varve.ports.queues import DeadLetters, Delivery
 from varve.usecases.budget import is_spent
 from varve.usecases.catching_up import learn_by_rules
 from varve.usecases.contention import until_uncontended
-from varve.usecases.correcting import place_correction
+from varve.usecases.correcting import recognize_return
 from varve.usecases.deliver import deliver_each
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.reread import reread
@@ -241,7 +241,7 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
     Raises Retryable, Rejected, Misconfigured.
     """
     scope = session.scope
-    message = place_correction(session, message)
+    message = recognize_return(session, message)
     conversation_id = message.conversation.conversation_id
     barred = tombstones.load(scope, objects=session.objects)
     given = len(message.conversation.messages)

@@ -222,21 +222,6 @@ def read_taken_in(
             yield name, {"messages": dict(noted.ids), "erased": noted.erased}
 
 
-def list_taken_in(
-    scope: Scope, prefix: str, since: datetime, *, objects: Objects
-) -> list[str]:
-    """Return the conversations whose ids begin with `prefix` and that took in messages.
-
-    Those that took in none `since` may be left out.
-    """
-    found: list[str] = []
-    for info in objects.list(f"ledger/conversations/{scope}"):
-        name = info.key.rpartition("/")[2].removesuffix(".json")
-        if name.startswith(prefix) and info.last_modified >= since:
-            found.append(name)
-    return found
-
-
 def take_in(
     scope: Scope,
     conversation_id: str,

@@ -4,7 +4,6 @@ The id of a correction's message names the record that it corrects. So a correct
 no separate store: it is replayed, exported and erased as any other message is.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,11 +21,6 @@ CORRECTION = "correction-"
 """The prefixes of the ids of such conversations."""
 CORRECTS = "corrects."
 """The prefix of a message's id before the id of the record that it corrects."""
-_RECORD_HASH = 12
-_WORDS_HASH = 24
-_OF_RECORD = re.compile(
-    rf"({CORRECTION}[0-9a-f]{{{_RECORD_HASH}}})-[0-9a-f]{{{_WORDS_HASH}}}"
-)
 _CORRECTABLE = ("fact-", "turn-")
 
 
@@ -87,32 +81,14 @@ def build_correction_of(
     """Return the correction of the record with an id, as `build_correction`.
 
     As an event it is another one at another time: its sender does not read memory, and
-    may return to earlier words. The ids of all corrections of a record begin with the
-    same hash. Raises Rejected: names the field; the id is no fact's or turn's.
+    may return to earlier words. Raises Rejected: names the field; the id is no fact's or
+    turn's.
     """
     require_correctable(record_id)
     said = _read_statement(text)
     told = [record_id, said, iso(at)] if is_event else [record_id, said]
-    id_ = f"{_name_of_record(record_id)}-{digest(*told, length=_WORDS_HASH)}"
+    id_ = CORRECTION + digest(*told, length=24)
     return _build(id_, name_corrected(record_id), said, at, user_id, speaker)
-
-
-def name_order(conversation_id: str) -> str:
-    """Return the name under which a conversation's messages keep their order.
-
-    All corrections of a record have one name: the last one must be the last to arrive.
-    """
-    of_record = _OF_RECORD.fullmatch(conversation_id)
-    return of_record[1] if of_record else conversation_id
-
-
-def is_correction_of(conversation_id: str, record_id: str) -> bool:
-    """Return whether a conversation corrects the record with an id."""
-    return name_order(conversation_id) == _name_of_record(record_id)
-
-
-def _name_of_record(record_id: str) -> str:
-    return CORRECTION + digest(record_id, length=_RECORD_HASH)
 
 
 def require_correctable(id_: str) -> None:

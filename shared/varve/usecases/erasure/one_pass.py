@@ -20,7 +20,7 @@ from varve.messages.erasure import (
     Reread,
 )
 from varve.messages.erasure_queue import send_erasure, send_reread
-from varve.messages.wire import conversation_group
+from varve.messages.wire import group_of
 from varve.ports.models import Embedder
 from varve.usecases.embedders import embed_records
 from varve.usecases.erasure import tombstones
@@ -344,7 +344,7 @@ class ErasurePass:
 
         No session of this process, or of this directory, takes in its messages meanwhile.
         """
-        group = conversation_group(self._scope, name)
+        group = group_of(self._scope.workspace, self._scope.agent, name)
         with self._session.queues.hold([group]):
             sweep_taken_in(
                 self._scope, name, ids, whole=whole, objects=self._objects
