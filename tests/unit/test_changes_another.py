@@ -53,3 +53,24 @@ def test_invariant_11_a_change_that_names_another_statement_leaves_this_one(
         texts[1], user_id=USER, include_superseded=True
     ).results
     assert not all(one.current for one in car if gone in one.content)
+
+
+@pytest.mark.parametrize(
+    ("texts", "question"),
+    [
+        (("I live in Lisbon.", "I live in Porto."), "Where do I live?"),
+        (("Vivo en Sevilla.", "Vivo en Bilbao."), "¿Dónde vivo?"),
+        (("I work at Globex.", "I work at Initech."), "Where do I work?"),
+    ],
+)
+def test_invariant_11_the_place_told_last_supersedes_the_one_before(
+    tmp_path: Path, texts: tuple[str, str], question: str
+) -> None:
+    before = texts[0].rstrip(".").split()[-1]
+    turns = ["turn"]
+    memory = tell(tmp_path, texts, NOW)
+    found = memory.search(
+        question, user_id=USER, memory_types=turns, include_superseded=True
+    ).results
+    assert before not in found[0].content
+    assert not any(one.current for one in found if before in one.content)

@@ -136,6 +136,7 @@ class Changes:
     - `echoing`: it acknowledges what the other one said.
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
+    - `placing`: it says where one lives or works, as "live in" does.
     - `harming`: it tells an allergy or intolerance, which only words about that end.
     - `diets`: it tells a way to eat, which may end while an allergy beside it holds.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
@@ -168,6 +169,7 @@ class Changes:
     relating: Words = ()
     forgetting: Words = ()
     harming: Words = ()
+    placing: Words = ()
     diets: Words = ()
     reminding: Words = ()
     asks_past: Words = ()

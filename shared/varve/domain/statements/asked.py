@@ -33,6 +33,7 @@ from varve.domain.statements.pairs import (
     tells_nothing_own,
     tells_of_others,
 )
+from varve.domain.statements.restating import measure_restating
 from varve.domain.statements.wording import read_wording
 
 LEAST_SHARE = 1e-3
@@ -162,6 +163,7 @@ def score_pair(
     guards = APART_OF_MANY * asking.many * is_apart
     if asking.words.names_another:
         guards -= OF_THE_NAMED
+    guards -= measure_restating(earlier.cues, cues)
     return weigh(signals, PAIR_WEIGHTS) - guards
 
 

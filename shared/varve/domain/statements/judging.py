@@ -22,9 +22,9 @@ JUDGED_PLACES = 25
 LEAST_LATER_ODDS = -6.0
 """Asked about the present, a later statement with lower odds to answer supersedes none."""
 LEAST_GONE = 1e-9
-LEAST_SUPERSEDING = -0.5
+LEAST_SUPERSEDING = -0.7
 """The least score of a pair whose earlier statement no longer holds, among few."""
-LEAST_OF_PAST = -6.6
+LEAST_OF_PAST = -6.8
 """The same where the question asks about the past: all pairs have scores lower by `past`."""
 OF_UNASKED = 4.0
 """What has a word of an earlier statement, and like that one nothing of a question, answers it
