@@ -12,7 +12,6 @@ from varve.domain.statements.asked import (
     score_pair,
     score_row,
 )
-from varve.domain.statements.cues import Cues
 from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import relate, share_words
@@ -58,7 +57,12 @@ class AskedStatements:
         every = (row for row in found if row in told)
         self.rows = tuple(islice(every, JUDGED_PLACES))
         self._pairs: dict[tuple[int, int], float] = {}
-        self._named: dict[int, list[Cues]] = {}
+        self._named: dict[int, list[int]] = {}
+        self._unasked = frozenset(
+            row
+            for row in self.rows
+            if not relate(asking.cues, store.read(row).cues)
+        )
         if asking.words.finds_related and not asking.is_past:
             for row in filter(self._changes_unasked, self.rows):
                 self._odds[row] -= OF_UNASKED
@@ -103,33 +107,29 @@ class AskedStatements:
         later = self.store.read(other).cues
         if self.asking.is_past or later.has("correcting"):
             return False
-        if relate(self.asking.cues, later):
+        if other not in self._unasked:
             return False
         if relate(self.store.read(row).cues, later):
             return False
         return bool(self._find_named(other))
 
-    def _find_named(self, row: int) -> list[Cues]:
+    def _find_named(self, row: int) -> list[int]:
         """Return the earlier statements of which a statement has a telling word."""
         if row not in self._named:
             told = self.store.read(row).cues
-            earlier = (
-                self.store.read(one).cues
+            self._named[row] = [
+                one
                 for one in self.rows
                 if self.store.is_later(one, row)
-            )
-            self._named[row] = [
-                one for one in earlier if share_words(one, told)
+                and share_words(self.store.read(one).cues, told)
             ]
         return self._named[row]
 
     def _changes_unasked(self, row: int) -> bool:
         """Return whether a statement has a word of an unasked one, and none of the question."""
-        asked = self.asking.cues
-        if relate(asked, self.store.read(row).cues):
+        if row not in self._unasked:
             return False
-        named = self._find_named(row)
-        return any(not relate(asked, one) for one in named)
+        return not self._unasked.isdisjoint(self._find_named(row))
 
     def find_later(self, row: int) -> list[int]:
         """Return the later ones of the statements that the question found."""
