@@ -308,13 +308,16 @@ def _wanted(
 
 def _is_about_present(way: Route) -> bool:
     """Return whether a question asks for what holds, not for bygone times."""
-    has_window = way.since is not None or way.until is not None
-    return not has_window and not asks_past(way.text)
+    return not _has_window(way) and not asks_past(way.text)
+
+
+def _has_window(way: Route) -> bool:
+    return way.since is not None or way.until is not None
 
 
 def _may_guess(way: Route) -> bool:
-    """Return whether a question about the speaker's present names no time."""
-    is_timeless = way.understood is None and _is_about_present(way)
+    """Return whether a question about the speaker, present or past, names no time."""
+    is_timeless = way.understood is None and not _has_window(way)
     return is_timeless and asks_own(way.text)
 
 

@@ -168,7 +168,7 @@ def put_likely_first(
     for item in ranked:
         row = find_told_row(item, statements)
         share = math.exp(SHARPNESS * (judged.chances[row] - greatest))
-        answers = row == judged.answer
+        answers = row in judged.likely
         weighed.append(replace(item, score=best * share, answers=answers))
     return sorted(weighed, key=lambda item: -item.score)
 

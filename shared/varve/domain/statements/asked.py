@@ -20,6 +20,7 @@ from varve.domain.statements.asked_weights import (
     THIRD_PERSON_WEIGHTS,
 )
 from varve.domain.statements.asked_words import AskedWords
+from varve.domain.statements.bearing import asks_own
 from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
 from varve.domain.statements.pairs import (
@@ -66,6 +67,13 @@ A case tells of one matter, so it is set by hand.
 """
 LIKELY = -0.1
 """The least logit of a first statement that answers the question."""
+LIKELY_OF_OWN = -2.0
+"""The same where the question asks for the speaker's own state, or for what memory knows.
+
+To leave the answer out costs more there than a line that does not answer.
+"""
+NEAR_FIRST = 1 / 3
+"""What has at least this share of the first one's chance to answer may answer as well."""
 MOST_MARGIN = 3.0
 
 
@@ -189,7 +197,10 @@ def answers(asking: Asking, found: Found, chances: Sequence[float]) -> bool:
     `chances` are the logarithms of the chances of all, its own among them.
     """
     signals = measure_best(measure_row(asking, found), measure_margin(chances))
-    return weigh(signals, ANSWER_WEIGHTS) >= LIKELY
+    cues = asking.cues
+    is_own = cues.asks and asks_own(cues) and not cues.has("asks_help")
+    least = LIKELY_OF_OWN if is_own else LIKELY
+    return weigh(signals, ANSWER_WEIGHTS) >= least
 
 
 def measure_margin(chances: Sequence[float]) -> float:

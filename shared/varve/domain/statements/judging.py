@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import islice
 
 from varve.domain.statements.asked import (
+    NEAR_FIRST,
     Asking,
     Found,
     answers,
@@ -145,14 +146,17 @@ class AskedStatements:
         return {row: self.weigh(row) for row in self.found}
 
     @cached_property
-    def answer(self) -> int | None:
-        """The row with the greatest chance; None: nothing likely answers."""
+    def likely(self) -> frozenset[int]:
+        """The row with the greatest chance, and those near it; empty: nothing likely answers."""
         if not self.chances:
-            return None
-        best = max(self.chances, key=self.chances.__getitem__)
+            return frozenset()
+        first = max(self.chances, key=self.chances.__getitem__)
         chances = list(self.chances.values())
-        return (
-            best if answers(self.asking, self.found[best], chances) else None
+        if not answers(self.asking, self.found[first], chances):
+            return frozenset()
+        least = self.chances[first] + math.log(NEAR_FIRST)
+        return frozenset(
+            row for row, chance in self.chances.items() if chance >= least
         )
 
     def weigh(self, row: int) -> float:

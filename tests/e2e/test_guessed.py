@@ -1,0 +1,97 @@
+"""A question for one's own state has its answer, though the two share no word (7, 10)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from benchmarks import everyday_cases
+from tests.support.statements import tell
+
+NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
+USER = "u-1"
+CHATTER = (
+    "finished the puzzle, 2000 pieces!",
+    "got stuck in traffic for two hours",
+    "three nil, I turned it off at half time",
+)
+TOLD = [
+    (
+        "We're on the eleventh floor and the lift is broken again",
+        "swapped flats with Mrs Okpara, so we have the ground floor one",
+        "Which storey are we on?",
+        "ground floor",
+    ),
+    (
+        "I use LibreOffice 7.4 at home, where do I find the style menu?",
+        "The shop reinstalled everything, and under Help I see LibreOffice 24.2.",
+        "What release of the office suite do I have?",
+        "24.2",
+    ),
+]
+BEFORE = [
+    (
+        "my desk is in accounts, third row",
+        "they moved me over to logistics this week",
+        "which department was I in?",
+        "accounts",
+    ),
+    (
+        "thinking it over we chose oak for the floor",
+        "scrap the oak, we took bamboo in the end",
+        "which wood did we choose first?",
+        "oak",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "question", "value"), TOLD)
+def test_10_a_context_has_the_answer_that_shares_no_word(
+    tmp_path: Path, before: str, after: str, question: str, value: str
+) -> None:
+    memory = tell(tmp_path, (*CHATTER, before, after), NOW)
+    assert value in memory.context(question, user_id=USER).text
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "value"),
+    [
+        ("backend_priya", "Which editor do I use?", "Neovim"),
+        ("veterinaria_lucia", "¿Cuándo es el concierto?", "20 de septiembre"),
+    ],
+)
+def test_10_a_context_has_what_may_answer_as_well_as_the_first(
+    tmp_path: Path, name: str, question: str, value: str
+) -> None:
+    (told,) = (one for one in everyday_cases.read("one") if one.name == name)
+    memory = everyday_cases.fill(told, tmp_path)
+    user = everyday_cases.USER
+    assert value not in memory.search(question, user_id=user).results[0].content
+    assert value in memory.context(question, user_id=user).text
+
+
+@pytest.mark.parametrize(("before", "after", "question", "value"), BEFORE)
+def test_3_a_question_for_ones_own_past_has_an_answer_that_shares_no_word(
+    tmp_path: Path, before: str, after: str, question: str, value: str
+) -> None:
+    memory = tell(tmp_path, (*CHATTER, before, after), NOW)
+    results = memory.search(question, user_id=USER).results
+    assert value in results[0].content
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "What is the capital of Mongolia?",
+        "Convert 5 miles to kilometres",
+        "Write a haiku about autumn leaves",
+        "¿Cuál es la capital de Noruega?",
+    ],
+)
+def test_13_a_prompt_about_nothing_in_memory_gets_no_guess(
+    tmp_path: Path, prompt: str
+) -> None:
+    memory = tell(tmp_path, (*CHATTER, *TOLD[0][:2]), NOW)
+    assert memory.context(prompt, user_id=USER).empty
