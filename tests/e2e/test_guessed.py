@@ -68,7 +68,9 @@ def test_10_a_context_has_what_may_answer_as_well_as_the_first(
     (told,) = (one for one in everyday_cases.read("one") if one.name == name)
     memory = everyday_cases.fill(told, tmp_path)
     user = everyday_cases.USER
-    assert value not in memory.search(question, user_id=user).results[0].content
+    assert (
+        value not in memory.search(question, user_id=user).results[0].content
+    )
     assert value in memory.context(question, user_id=user).text
 
 
