@@ -113,3 +113,17 @@ def test_a_question_about_the_present_asks_for_no_bygone_times(
 )
 def test_a_spanish_yes_is_no_condition(text: str, supposed: bool) -> None:
     assert read_cues(text).has("supposed") is supposed
+
+
+@pytest.mark.parametrize(
+    ("text", "is_of_tea"),
+    [
+        ("Tomo té verde por la tarde", True),
+        ("Me gusta un té con leche", True),
+        ("Te dije que vivo en Lugo", False),
+        ("¿Te acuerdas de Ana?", False),
+        ("Él te lo dijo, y te digo más", False),
+    ],
+)
+def test_the_spanish_pronoun_te_is_no_tea(text: str, is_of_tea: bool) -> None:
+    assert ("drink" in read_cues(text).topics) is is_of_tea
