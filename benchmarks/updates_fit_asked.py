@@ -42,7 +42,7 @@ from benchmarks.updates_fit_wording import (
     read_lines,
     score,
 )
-from varve.domain.statements import answering, asked
+from varve.domain.statements import answering, asked, likely
 from varve.domain.statements.asked import (
     Asking,
     Found,
@@ -538,11 +538,11 @@ def report_folds(questions: Sequence[Measured]) -> None:
     is_right = np.array([one.is_right for one in found])
     answer_weights = fit_odds(signals, is_right)
     odds = signals @ answer_weights
-    print(f"\nANSWER_WEIGHTS (at least {asked.LIKELY})")
+    print(f"\nANSWER_WEIGHTS (at least {likely.LIKELY})")
     for name, weight in zip(names, answer_weights.tolist(), strict=True):
         print(f'    "{name}": {weight:.2f},')
     is_none = np.array([NONE in one.sorts for one in found])
-    taken = odds >= asked.LIKELY
+    taken = odds >= likely.LIKELY
     print(f"taken of right ones: {taken[is_right].mean():.2f}")
     print(f"of questions that nothing answers: {taken[is_none].mean():.2f}")
 
@@ -557,11 +557,11 @@ def find_best(
         of_one = chances[start : start + len(one.rows)]
         best = int(np.argmax(of_one))
         signals = dict(zip(ROW_NAMES, one.rows[best].tolist(), strict=True))
-        margin = asked.measure_margin(of_one.tolist())
+        margin = likely.measure_margin(of_one.tolist())
         yield Best(
             one.heard.sorts,
             bool(one.is_right[best]),
-            asked.measure_best(signals, margin),
+            likely.measure_best(signals, margin),
         )
 
 

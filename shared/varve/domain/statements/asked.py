@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from varve.domain.language.tokens import written_words
 from varve.domain.statements.asked_weights import (
-    ANSWER_WEIGHTS,
     MANY_OF_PAIRS,
     MANY_OF_ROWS,
     PAIR_WEIGHTS,
@@ -20,7 +20,6 @@ from varve.domain.statements.asked_weights import (
     THIRD_PERSON_WEIGHTS,
 )
 from varve.domain.statements.asked_words import AskedWords
-from varve.domain.statements.bearing import asks_own
 from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
 from varve.domain.statements.pairs import (
@@ -56,6 +55,7 @@ OF_THE_NAMED = 1.5
 """Of the one whom a question names a later text of the same matter supersedes by so much more.
 The cases tell the speaker's own matters, so it is set by hand.
 """
+BEGINNING_WORDS = 2
 OWN_PLACES = 20
 """So many rows found show whether there are many own statements."""
 OWN_UNIT = 6
@@ -65,16 +65,11 @@ APART_OF_MANY = 3.0
 supersedes by so much less, and by twice as much if the question is about the earlier one.
 A case tells of one matter, so it is set by hand.
 """
-LIKELY = -0.1
-"""The least logit of a first statement that answers the question."""
-LIKELY_OF_OWN = -2.0
-"""The same where the question asks for the speaker's own state, or for what memory knows.
-
-To leave the answer out costs more there than a line that does not answer.
+LEFT_THING = 2.0
+"""A later text that has nothing to do with the question, nor with the earlier one, which tells
+the thing that the question names, supersedes that by so much less. A case tells of one thing,
+so it is set by hand.
 """
-NEAR_FIRST = 1 / 3
-"""What has at least this share of the first one's chance to answer may answer as well."""
-MOST_MARGIN = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,25 +149,60 @@ def score_pair(
     later one has no value, tells what is to come, goes on without a word of change,
     leaves as it is what is asked for, or tells of another than the one asked about.
     """
-    cues = later.cues
-    if not may_tell_value(cues) or cues.has(COMING) or only_reminds(cues):
+    if _is_barred(asking, earlier, later):
         return -math.inf
-    if turns_to_another(earlier, later) or leaves_another(earlier.cues, cues):
-        return -math.inf
-    if leaves_named(earlier, later):
-        return -math.inf
-    if leaves(asking.cues, earlier.text, cues):
-        return -math.inf
-    if _tells_another_matter(asking, earlier.cues, cues):
+    is_of_thing = _leaves_thing(asking, earlier.cues, later.cues)
+    if is_of_thing and _tells_alike(asking, earlier, later):
         return -math.inf
     signals = measure_pair(asking, earlier, later)
     signals["odds"] = max(LEAST_ODDS, odds)
     is_apart = signals["apart"] + signals["apart before"]
     guards = APART_OF_MANY * asking.many * is_apart
+    if is_of_thing and signals["apart before"]:
+        guards += LEFT_THING
     if asking.words.names_another:
         guards -= OF_THE_NAMED
-    guards -= measure_restating(earlier.cues, cues)
+    guards -= measure_restating(earlier.cues, later.cues)
     return weigh(signals, PAIR_WEIGHTS) - guards
+
+
+def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
+    """Return whether the later text cannot supersede the earlier one, for this question."""
+    cues = later.cues
+    if not may_tell_value(cues) or cues.has(COMING) or only_reminds(cues):
+        return True
+    if turns_to_another(earlier, later) or leaves_named(earlier, later):
+        return True
+    return (
+        leaves_another(earlier.cues, cues)
+        or leaves(asking.cues, earlier.text, cues)
+        or _tells_another_matter(asking, earlier.cues, cues)
+    )
+
+
+def _leaves_thing(asking: Asking, before: Cues, after: Cues) -> bool:
+    """Return whether the later text may be of another thing than the question and the earlier."""
+    if asking.is_past or after.has("correcting"):
+        return False
+    return asking.words.leaves_thing(before, after)
+
+
+def _tells_alike(asking: Asking, earlier: Statement, later: Statement) -> bool:
+    """Return whether the later text begins as the earlier one does, and names another thing.
+
+    "I play chess on Thursdays" tells no change of "I play tennis on Mondays".
+    """
+    if later.cues.tells_change:
+        return False
+    if not asking.words.tells_new_thing(earlier.cues, later.cues):
+        return False
+    return _read_beginning(earlier.text) == _read_beginning(later.text)
+
+
+def _read_beginning(text: str) -> list[str]:
+    """Return the first words of a text, with any number in place of another."""
+    first = written_words(text)[:BEGINNING_WORDS]
+    return ["0" if word.isdigit() else word.casefold() for word in first]
 
 
 def count_own(found: Iterable[Found]) -> int:
@@ -189,38 +219,6 @@ def _states_own(told: Cues) -> bool:
     if told.asks or told.has("asks_help"):
         return False
     return told.has("own") or bool(told.persons)
-
-
-def answers(asking: Asking, found: Found, chances: Sequence[float]) -> bool:
-    """Return whether the first of what was found likely answers the question.
-
-    `chances` are the logarithms of the chances of all, its own among them.
-    """
-    signals = measure_best(measure_row(asking, found), measure_margin(chances))
-    cues = asking.cues
-    is_own = cues.asks and asks_own(cues) and not cues.has("asks_help")
-    least = LIKELY_OF_OWN if is_own else LIKELY
-    return weigh(signals, ANSWER_WEIGHTS) >= least
-
-
-def measure_margin(chances: Sequence[float]) -> float:
-    """Return how far the greatest chance stands out from the second one; 0: it is alone."""
-    if len(chances) < 2:
-        return 0.0
-    first, second = sorted(chances, reverse=True)[:2]
-    return min(MOST_MARGIN, first - second)
-
-
-def measure_best(
-    signals: Mapping[str, float], margin: float
-) -> dict[str, float]:
-    """Return what shows that the first of what was found answers, by its own signals."""
-    return {
-        "bias": 1.0,
-        "near": signals["near"],
-        "unrelated": signals["unrelated"],
-        "margin": margin,
-    }
 
 
 def weigh(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:

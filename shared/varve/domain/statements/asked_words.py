@@ -10,7 +10,7 @@ from itertools import pairwise
 from varve.domain.language.languages import gathered, installed_languages
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.pairs import relate
+from varve.domain.statements.pairs import list_any_matter, relate
 from varve.domain.statements.particulars import (
     TellingWord,
     collect_stems,
@@ -42,20 +42,27 @@ class AskedWords:
         told = list(dict.fromkeys(found))
         self._most = max((self.count(one) for one in told), default=0)
         self._related = [one for one in told if relate(question, one)]
-        asked = self._collect_asked(told) - stem_all(speakers)
+        speaking = stem_all(speakers)
+        self._asks_speaker = bool(speaking & _collect_words(question))
+        asked = self._collect_asked(told) - speaking
         is_told = any(asked & _collect_words(one) for one in told)
         self._names = asked if is_told else set[str]()
         self._kin = asked | self._find_kin(told)
 
     def _collect_asked(self, found: Iterable[Cues]) -> set[str]:
-        """Return the stems of the names and relatives that the question asks about."""
+        """Return the stems of the names and relatives that the question asks about.
+
+        Of a question without capitals, the words that are names in what was found: those
+        of "Oak School" are none beside "Eva".
+        """
+        telling = self._question.particulars.telling
+        named = collect_stems(word for word in telling if word.named)
+        if named:
+            return named | self._relatives
         known: set[str] = set()
         for one in found:
             known |= collect_stems(_list_names(one))
-        telling = self._question.particulars.telling
-        asked = collect_stems(telling) & known
-        asked |= collect_stems(word for word in telling if word.named)
-        return asked | self._relatives
+        return (collect_stems(telling) & known) | self._relatives
 
     def _find_kin(self, found: Iterable[Cues]) -> set[str]:
         """Return the names that stand beside the relatives asked about: "my sister Laura"."""
@@ -98,8 +105,13 @@ class AskedWords:
 
     @property
     def names_another(self) -> bool:
-        """Whether the question asks about another person or thing that something found names."""
-        return bool(self._names) and not self._question.has("own")
+        """Whether the question asks about another person or thing that something found names.
+
+        "Does Ana live in Utrecht?" asks about the speaker, if that is Ana.
+        """
+        if self._question.has("own") or self._asks_speaker:
+            return False
+        return bool(self._names)
 
     def is_of_another(self, told: Cues) -> bool:
         """Return whether a text tells of another than the one whom the question names.
@@ -113,6 +125,20 @@ class AskedWords:
             return True
         is_alike = told.tells_name and self.count(told) > 0
         return is_alike and not told.tells_change
+
+    def leaves_thing(self, before: Cues, after: Cues) -> bool:
+        """Return whether the question names what the earlier text tells, and the later not.
+
+        "I take 20 mg of atorvastatin" may leave the ramipril as it is, "10 mg since May"
+        may not.
+        """
+        asked = _collect_words(self._question) & _collect_words(before)
+        return not asked - _collect_words(after) <= list_any_matter()
+
+    def tells_new_thing(self, before: Cues, after: Cues) -> bool:
+        """Return whether the later text has a word that neither question nor earlier one has."""
+        known = _collect_words(self._question) | _collect_words(before)
+        return not _collect_words(after) - known <= list_any_matter()
 
     def share_matter(self, before: Cues, after: Cues) -> bool:
         """Return whether two texts share a topic, or a word beside the names asked about."""

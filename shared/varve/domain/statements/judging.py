@@ -6,14 +6,13 @@ from functools import cached_property
 from itertools import islice
 
 from varve.domain.statements.asked import (
-    NEAR_FIRST,
     Asking,
     Found,
-    answers,
     score_pair,
     score_row,
 )
 from varve.domain.statements.leaving import leaves_asked
+from varve.domain.statements.likely import NEAR_FIRST, answers
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import relate, share_words
 

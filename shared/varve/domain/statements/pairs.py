@@ -28,9 +28,11 @@ from varve.domain.statements.harm import (
     leaves_harm,
     leaves_harm_beside_diet,
 )
-from varve.domain.statements.named_subjects import names_another
+from varve.domain.statements.named_subjects import (
+    names_another,
+    share_name,
+)
 from varve.domain.statements.particulars import (
-    TellingWord,
     collect_stems,
     count_shared,
 )
@@ -170,7 +172,7 @@ def leaves_another(earlier: Cues, later: Cues) -> bool:
         return False
     if not later.has("own") or later.has("correcting"):
         return False
-    if _list_relations(later) or _share_name(earlier, later):
+    if _list_relations(later) or share_name(earlier, later):
         return False
     shared = earlier.topics & later.topics
     relations = (read_cues(one).topics for one in _list_relations(earlier))
@@ -183,7 +185,7 @@ def leaves_named(earlier: Statement, later: Statement) -> bool:
     "Bo Larsen lives in Oslo" and "I moved to Porto" leave each other as they are, unless
     the speaker's own text names what somebody is to them ("my boss") or the same name.
     """
-    if later.cues.has("correcting") or _share_name(earlier.cues, later.cues):
+    if later.cues.has("correcting") or share_name(earlier.cues, later.cues):
         return False
     for one, other in ((earlier, later), (later, earlier)):
         if one.cues.has("own") or not other.cues.has("own"):
@@ -220,12 +222,12 @@ def tells_of_others(earlier: Cues, later: Cues) -> bool:
     if relations:
         known = _last_words(earlier.persons)
         is_known = bool(known & _last_words(relations))
-        return not is_known and not _share_name(earlier, later)
+        return not is_known and not share_name(earlier, later)
     singular = later.persons & {"he", "she", "his", "her", "dad", "mum", "mom"}
     return (
         bool(singular)
         and not earlier.persons
-        and not _share_name(earlier, later)
+        and not share_name(earlier, later)
     )
 
 
@@ -244,18 +246,6 @@ def changes_others(earlier: Statement, later: Statement) -> bool:
 
 def _last_words(persons: Iterable[str]) -> set[str]:
     return {person.split()[-1].removesuffix("'s") for person in persons}
-
-
-def _share_name(earlier: Cues, later: Cues) -> bool:
-    named = [word for word in later.particulars.telling if _is_long_name(word)]
-    known = collect_stems(
-        word for word in earlier.particulars.telling if word.named
-    )
-    return any(word.stems & known for word in named)
-
-
-def _is_long_name(word: TellingWord) -> bool:
-    return word.named and all(len(stem) > 2 for stem in word.stems)
 
 
 def measure_likeness(earlier: Cues, later: Cues) -> dict[str, float]:
@@ -347,7 +337,7 @@ def measure_pair(
         "topic": float(bool(shared)),
         "topics": min(len(shared), 3) / 3,
         **alike,
-        "name": float(_share_name(before, after)),
+        "name": float(share_name(before, after)),
         "nearest": float(is_nearest),
         "numbers": _both(
             before.particulars.numbers, after.particulars.numbers
