@@ -8,6 +8,7 @@ from typing import Any
 from varve.domain.calendar import iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import reference
+from varve.domain.names import normalized
 from varve.domain.profile import (
     DEFAULT_USER,
     ProfileEntry,
@@ -93,10 +94,25 @@ def _find_replaced(
     after = {one.id for one in select_current_entries([*entries, entry], now)}
     found: list[EndedMessage] = []
     for one in before:
-        is_told = one.conversation_id is not None
-        if is_told and one.key == entry.key and one.id not in after:
-            found += _list_messages(one)
+        if one.key != entry.key or one.id in after:
+            continue
+        # Each telling since the value holds; set by hand, it is told by corrections.
+        for told in entries:
+            if told.conversation_id is not None and _tells_again(told, one):
+                found += _list_messages(told)
     return found
+
+
+def _tells_again(told: ProfileEntry, held: ProfileEntry) -> bool:
+    """Return whether an entry states a value that holds, since that does."""
+    # What is set by hand has no subject.
+    is_same = told.key == held.key and held.subject in ("", told.subject)
+    is_later = told.event_time >= held.event_time and not told.ends
+    return (
+        is_same
+        and is_later
+        and normalized(told.value) == normalized(held.value)
+    )
 
 
 def _list_messages(entry: ProfileEntry) -> list[EndedMessage]:

@@ -1,7 +1,8 @@
 """Tell memory one statement, or correct one that it has."""
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import count
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
@@ -33,6 +34,7 @@ from varve.usecases.session import Session
 
 Tell = Callable[[EndedMessage, Record | None, Language], str]
 """Returns the words of the correction of a message's turn; None: its words have expired."""
+_APART = timedelta(milliseconds=1)
 HEARD = 50
 """So many of the newest turns of a user show the user's language."""
 
@@ -80,7 +82,7 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     reader = session.records.at(session.scope)
     _, record = find_record(reader, session.scope, record_id)
     record = choose_corrected(session, record, text)
-    correction = _build_correction(session, record, text)
+    correction = _build_correction(session, record, text, session.now)
     outcome = ingest(session, [correction])
     end_values(session, _build_ending(session, record, correction))
     return outcome
@@ -104,6 +106,8 @@ def correct_messages(
     heard = {user: _list_heard(session, user) for user in users}
     beside = BesideCorrected(session)
     made: list[Replacement] = []
+    # The last of them is made now; of two at one time neither says again what the other does.
+    times = (session.now - _APART * (len(told) - at - 1) for at in count())
     for turn in turns:
         language = find_language(
             [turn.words, *heard[turn.user_id]], installed_languages()
@@ -111,12 +115,12 @@ def correct_messages(
         text = tell(told[turn.id], turn, language)
         record = _find_stating(session, turn, told[turn.id], text)
         text = beside.tell(turn, record, told[turn.id], text, language)
-        correction = _build_correction(session, record, text)
+        correction = _build_correction(session, record, text, next(times))
         made.append(Replacement(told[turn.id], correction, has_expired=False))
     for id_ in told.keys() - {turn.id for turn in turns}:
         text = tell(told[id_], None, installed_languages()[0])
         conversation = build_correction_of(
-            id_, text, session.now, told[id_].user_id, told[id_].speaker
+            id_, text, next(times), told[id_].user_id, told[id_].speaker
         )
         correction = conversation.in_scope(session.scope)
         made.append(Replacement(told[id_], correction, has_expired=True))
@@ -183,12 +187,12 @@ def _list_stating(
 
 
 def _build_correction(
-    session: Session, record: Record, text: str
+    session: Session, record: Record, text: str, at: datetime
 ) -> Conversation:
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, [find_turn_id(record)])
     speaker = next((turn.about for turn in turns), None)
-    conversation = build_correction(record, text, session.now, speaker)
+    conversation = build_correction(record, text, at, speaker)
     return conversation.in_scope(session.scope)
 
 

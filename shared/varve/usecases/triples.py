@@ -115,21 +115,29 @@ def find_replaced_messages(
         messages: list[EndedMessage] = []
         for triple in view.about(names.entity(operation.subject)):
             if triple.holds(session.now) and _ends(operation, triple):
-                told = triple.evidence[-1]
-                messages += [
-                    EndedMessage(
-                        told.conversation_id,
-                        id_,
-                        told.user_id,
-                        told.subject,
-                        told.object,
-                        KEY_OF_PREDICATE.get(triple.label, ""),
-                    )
-                    for id_ in told.message_ids
-                ]
+                messages += _list_messages(triple)
         if messages:
             found.append((operation, messages))
     return found
+
+
+def _list_messages(triple: Triple) -> Iterator[EndedMessage]:
+    """Yield the messages that state a triple, each once."""
+    told = {
+        (operation.conversation_id, id_): operation
+        for operation in triple.evidence
+        for id_ in operation.message_ids
+        if operation.op is not Op.DELETE
+    }
+    for (conversation_id, id_), operation in told.items():
+        yield EndedMessage(
+            conversation_id,
+            id_,
+            operation.user_id,
+            operation.subject,
+            operation.object,
+            KEY_OF_PREDICATE.get(triple.label, ""),
+        )
 
 
 def _ends(operation: TripleOperation, triple: Triple) -> bool:

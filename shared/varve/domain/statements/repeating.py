@@ -264,20 +264,29 @@ class Repetitions:
         standings = Standings(self._store, admitted=admitted)
         return judge_unasked(standings, sorted(rows))
 
-    def mark(self) -> list["MarkedSummary"]:
-        """Return the summaries with their standings and statements, in their order."""
-        return [self._mark(summary) for summary in self._summaries]
+    def mark(self, *, about_present: bool) -> list["MarkedSummary"]:
+        """Return the summaries with their standings and statements, in their order.
 
-    def _mark(self, summary: _Repeating) -> "MarkedSummary":
-        holding = [one for one in summary.bearing if summary.holds(one)]
-        keys = dict.fromkeys(
-            self._find_key(summary, one) for one in holding or summary.bearing
-        )
+        A question about the past is answered by all sentences.
+        """
+        return [
+            self._mark(summary, about_present) for summary in self._summaries
+        ]
+
+    def _mark(
+        self, summary: _Repeating, about_present: bool
+    ) -> "MarkedSummary":
+        told = summary.bearing
+        if about_present:
+            told = [one for one in told if summary.holds(one)] or told
+        keys = dict.fromkeys(self._find_key(summary, one) for one in told)
         item = replace(
             _give_standing(summary),
             repeats=self._list_repeats(summary),
             apart=self._find_apart(summary),
         )
+        if not about_present:
+            item = replace(item, outdated=())
         return MarkedSummary(item, tuple(keys))
 
     def _list_repeats(self, summary: _Repeating) -> dict[str, tuple[str, ...]]:
@@ -311,7 +320,7 @@ class Repetitions:
 class MarkedSummary:
     """A summary with its standing, and the statements that it tells of the question.
 
-    `keys` are those that hold; without any, all of them.
+    `keys` are those that hold; without any, and asked about the past, all of them.
     """
 
     item: Ranked

@@ -182,11 +182,7 @@ def _settle_summaries(
     repetitions.judge(
         every, asked.visible, asked.sought, about_present=asked.about_present
     )
-    marked = repetitions.mark()
-    if not asked.about_present:
-        # A question about the past is answered by all sentences.
-        whole = [replace(one.item, outdated=()) for one in marked]
-        return [*shown, *whole]
+    marked = repetitions.mark(about_present=asked.about_present)
 
     def find_key(item: Ranked) -> Key:
         assert item.columns is not None  # a ranked row has its columns
@@ -196,7 +192,7 @@ def _settle_summaries(
     places = AnswerPlaces(shown, spares, find_key, repetitions.find_key_by_id)
     for summary in marked:
         places.add(summary, folds=asked.folds)
-    return places.sort()
+    return places.sort() if asked.about_present else places.list_rows()
 
 
 def _admit(

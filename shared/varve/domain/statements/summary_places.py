@@ -1,7 +1,8 @@
-"""The places of summaries in an answer about the present.
+"""The places of summaries in an answer.
 
 A summary that only repeats statements with places of their own is folded into their
-place. One whose statements are all superseded stands behind what supersedes them.
+place. One whose statements are all superseded stands behind what supersedes them, in an answer
+about the present.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +48,11 @@ class AnswerPlaces:
     def _take(self, item: Ranked) -> None:
         self._rows[item.id] = item
         self._places.setdefault(self._find_key(item), item.id)
+        for id_ in item.also_in:
+            # What was folded into its place is repeated as well.
+            key = self._find_key_by_id(id_)
+            if key is not None:
+                self._places.setdefault(key, item.id)
 
     def add(self, summary: MarkedSummary, *, folds: bool) -> None:
         """Add a summary, or fold it into the place of the statements that it repeats."""
@@ -85,6 +91,10 @@ class AnswerPlaces:
         for item in list(self._rows.values()):
             if not _holds(item):
                 self._put_behind(item)
+        return self.list_rows()
+
+    def list_rows(self) -> list[Ranked]:
+        """Return the rows, best first, whether they hold or not."""
         return sorted(self._rows.values(), key=lambda item: -item.score)
 
     def _put_behind(self, item: Ranked) -> None:
