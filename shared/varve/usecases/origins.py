@@ -1,6 +1,13 @@
 """Where the words of a context's entries come from, by which repetitions are found."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from dataclasses import dataclass, field, replace
 
 from varve.domain.block import EntryType
@@ -10,7 +17,11 @@ from varve.domain.profile import KEY_OF_PREDICATE, ProfileEntry
 from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.answer import Result
 from varve.domain.search.row import MAX_BRIEF_TOKENS
-from varve.domain.statements.folding import names_value, says_little_more
+from varve.domain.statements.folding import (
+    names_value,
+    says_little_more,
+    tells_something_beside,
+)
 from varve.domain.statements.sameness import MessageKey
 from varve.domain.statements.summary_sentences import fold_words
 from varve.domain.text import estimated_tokens
@@ -62,8 +73,9 @@ def find_origins(
             _profile_origin(statement, by_message),
             wordings=frozenset(_word_attribute(statement, names)),
         )
+    told = _index_values(statements)
     for result in results:
-        origins[result.id] = _result_origin(result, by_message)
+        origins[result.id] = _result_origin(result, by_message, told)
     for triple in chosen:
         value = triple.evidence[0].object
         origins[triple_entry_id(triple)] = Origin(
@@ -82,6 +94,18 @@ def _index_by_message(
     for triple in known:
         for message in _get_messages(triple):
             found.setdefault(message, []).append(triple)
+    return found
+
+
+def _index_values(
+    statements: Iterable[ProfileEntry],
+) -> dict[MessageKey, set[str]]:
+    """Return the values of the profile by the messages that state them."""
+    found: dict[MessageKey, set[str]] = {}
+    for one in statements:
+        for message in one.message_ids:
+            key = (one.conversation_id, message)
+            found.setdefault(key, set()).add(one.value)
     return found
 
 
@@ -132,7 +156,9 @@ def _profile_origin(
 
 
 def _result_origin(
-    result: Result, by_message: Mapping[MessageKey, Sequence[Triple]]
+    result: Result,
+    by_message: Mapping[MessageKey, Sequence[Triple]],
+    told: Mapping[MessageKey, Set[str]],
 ) -> Origin:
     if result.memory_type == MemoryType.SUMMARY:
         also_in = tuple(result.also_in)
@@ -148,7 +174,7 @@ def _result_origin(
     stated: set[str] = set()
     for message in messages:
         for triple in by_message.get(message, ()):
-            if _states(result.content, triple):
+            if _states(result.content, triple, told.get(message, set())):
                 stated.add(triple.id)
     return Origin(
         text=result.content,
@@ -161,10 +187,16 @@ def _result_origin(
     )
 
 
-def _states(text: str, triple: Triple) -> bool:
-    """Return whether a text states the triple's value and little more."""
-    has_value = names_value(text, triple.evidence[0].object)
-    return has_value and says_little_more(text, in_words(triple))
+def _states(text: str, triple: Triple, told: Set[str]) -> bool:
+    """Return whether a text states the triple's value and little more.
+
+    What else it states has lines of its own if it is `told`.
+    """
+    value = triple.evidence[0].object
+    words = in_words(triple)
+    if not names_value(text, value) or not says_little_more(text, words):
+        return False
+    return not tells_something_beside(text, {value, *told}, words)
 
 
 def _is_brief_turn(result: Result) -> bool:

@@ -99,6 +99,9 @@ ROWS = (
         (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}quit {{company}}{_WHEN}",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
+    # A place is left as well: it ends only an employer that is known.
+    Row(rf"I{_HAVE} {EVER}left {{company}}(?: for good)?{_WHEN}",
+        "", ends_if_known("works_at", "{company}"), 0.7, 0.8, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}(?:quit|left|resigned from) {{company}}(?: {{date}})?,? (?:and|to)"
         rf" (?:(?:then|just|now|have|i|i've|i'm|am) )*{_OWN_BUSINESS}\b",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.85, Lean.PAST),

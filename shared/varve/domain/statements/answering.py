@@ -84,7 +84,8 @@ def settle(
         )
         own = count_own(found.values())
         asking = Asking(cues, count, asked_words, is_of_past, own)
-        judged = AskedStatements(asking, store, found, _list_told(statements))
+        rows = _list_told(statements)
+        judged = AskedStatements(asking, store, found, rows, told)
         ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
         columns,

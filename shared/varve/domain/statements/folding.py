@@ -1,6 +1,6 @@
 """Fold lines of a block that say the same, so that each statement takes one line."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +10,7 @@ from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.stopwords import COURTESIES, STOP_WORDS
 from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import fold, words
+from varve.domain.statements.pairs import split_clauses
 from varve.domain.statements.sameness import (
     SAME_COSINE,
     MessageKey,
@@ -157,13 +158,33 @@ def says_little_more(text: str, statement: str) -> bool:
     Words of time do not count. "I moved to Utrecht last week" says little more than
     "Ana lives in: Utrecht".
     """
+    return _count_added(text, statement) <= MAX_ADDED_WORDS
+
+
+def tells_something_beside(
+    text: str, values: Collection[str], statement: str
+) -> bool:
+    """Return whether the clauses of a text without these values tell something of their own.
+
+    "I work at Acme and my boss is Petra" does, beside Acme.
+    """
+    others = [
+        one
+        for one in split_clauses(text)
+        if not any(names_value(one, value) for value in values)
+    ]
+    return _count_added(" ".join(others), statement) >= MAX_ADDED_WORDS
+
+
+def _count_added(text: str, statement: str) -> int:
+    """Return how many telling words a text has that a statement lacks."""
     known = stem_all(words(statement))
     added = 0
     for word in words(text):
         if word in STOP_WORDS or word in COURTESIES or tells_time(word):
             continue
         added += known.isdisjoint(stems(word))
-    return added <= MAX_ADDED_WORDS
+    return added
 
 
 def names_value(text: str, value: str) -> bool:

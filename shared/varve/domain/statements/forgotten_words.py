@@ -167,7 +167,8 @@ class ForgottenWords(Forgotten):
         turn = turn_id(*drawn.message) if drawn.message else ""
         if turn in self.held:
             messages = frozenset(filter(None, [drawn.message]))
-            return self.is_told_by(turn, drawn.words, messages)
+            # Drawn from a part of the turn: it is not the turn itself.
+            return self.is_told_by("", drawn.words, messages)
         if drawn.at > self.at:
             return False
         speaker = self.matter.speaker

@@ -15,6 +15,7 @@ from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.likely import NEAR_FIRST, answers
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import relate, share_words
+from varve.domain.statements.told_values import ToldValues
 
 JUDGED_PLACES = 25
 """So many places at the beginning of an answer are compared with each other."""
@@ -38,7 +39,7 @@ class AskedStatements:
 
     `found` has the rows of the statements found, and of what is no statement, such as the
     assistant's words, best first; those of statements are in `told`. `rows` are those of
-    statements that are compared with each other.
+    statements that are compared with each other. `values` has what their messages state.
     """
 
     def __init__(
@@ -47,10 +48,12 @@ class AskedStatements:
         store: StoreStatements,
         found: Mapping[int, Found],
         told: Collection[int],
+        values: ToldValues,
     ) -> None:
         self.asking = asking
         self.store = store
         self.found = found
+        self._values = values
         self._odds = {
             row: score_row(asking, one) for row, one in found.items()
         }
@@ -94,7 +97,7 @@ class AskedStatements:
         later = store.read(other)
         if leaves_asked(self.asking.cues, earlier.text, later.cues):
             return -math.inf
-        if self.changes_another(row, other):
+        if self.changes_another(row, other) or self._tells_apart(row, other):
             return -math.inf
         return score_pair(self.asking, earlier, later, odds)
 
@@ -112,6 +115,21 @@ class AskedStatements:
         if relate(self.store.read(row).cues, later):
             return False
         return bool(self._find_named(other))
+
+    def _tells_apart(self, row: int, other: int) -> bool:
+        """Return whether triples were drawn from both statements, of other predicates.
+
+        "I left Telefónica" ends no telephone number.
+        """
+        later = self.store.read(other).cues
+        if self.asking.is_past or later.has("correcting"):
+            return False
+        has_same = self._values.have_same_slot(
+            self.store.list_messages(row),
+            self.store.list_messages(other),
+            tells_change=later.tells_change,
+        )
+        return has_same is False
 
     def _find_named(self, row: int) -> list[int]:
         """Return the earlier statements of which a statement has a telling word."""
