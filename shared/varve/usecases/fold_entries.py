@@ -203,6 +203,25 @@ def _place(
             yield rest
 
 
+def _name_speakers(left: Iterable[SummarySentence]) -> list[str]:
+    """Return sentences with the name of who says each, where that is another one.
+
+    In the summary the name stands once before several sentences.
+    """
+    told: list[str] = []
+    named: str | None = None
+    for one in left:
+        has_name = one.text != one.said
+        is_new = one.speaker is not None and one.speaker != named
+        told.append(
+            f"{one.speaker}: {one.said}"
+            if is_new and not has_name
+            else one.text
+        )
+        named = one.speaker
+    return told
+
+
 @dataclass(frozen=True, slots=True)
 class _Reducing:
     """Reduces summaries to what no other line says."""
@@ -256,7 +275,7 @@ class _Reducing:
         """Return the sentences to tell; none if none belongs in the block."""
         if not any(self._belongs(summary, one) for one in left):
             return []
-        return [one.text for one in left]
+        return _name_speakers(left)
 
     def _mark_relevant(
         self,
@@ -271,12 +290,13 @@ class _Reducing:
         """
         if any(self.sentences.is_relevant(summary.id, one) for one in told):
             return []
-        return [
-            one.text + DOUBTFUL_MARK
+        superseded = [
+            one
             for one in every
             if one.wording in outdated
             and self.sentences.is_relevant(summary.id, one.text)
         ]
+        return [one + DOUBTFUL_MARK for one in _name_speakers(superseded)]
 
     def _belongs(self, summary: Entry, sentence: SummarySentence) -> bool:
         """Return whether a sentence, or its conversation, has to do with the prompt."""
