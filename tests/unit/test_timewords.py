@@ -26,6 +26,11 @@ UNDERSTOOD = """
 @ 2026-11-21T15:30:00Z UTC
 What did Dana say last week about the boiler? | 2026-11-09 | 2026-11-16 | weekly
 this week | 2026-11-16 | 2026-11-23 | weekly
+What happened last weekend? | 2026-11-14 | 2026-11-16 | daily
+What did I do this weekend? | 2026-11-21 | 2026-11-23 | daily
+next weekend | 2026-11-28 | 2026-11-30 | daily
+¿Qué pasó el fin de semana pasado? | 2026-11-14 | 2026-11-16 | daily
+¿Qué hago este fin de semana? | 2026-11-21 | 2026-11-23 | daily
 week 53 of 2026 | 2026-12-28 | 2027-01-04 | weekly
 What happened in week 12 of 2025? | 2025-03-17 | 2025-03-24 | weekly
 week 12, 2026 | 2026-03-16 | 2026-03-23 | weekly

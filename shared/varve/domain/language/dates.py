@@ -8,6 +8,8 @@ from dateutil.relativedelta import relativedelta
 PAST = -1
 FUTURE = 1
 _YEARS_TO_LEAP_DAY = 8
+WEEKEND = "weekend"
+_SATURDAY = 5
 MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
 
@@ -28,12 +30,18 @@ def shift(day: date, count: int, unit: str) -> date:
         months = count * MONTHS_IN[unit]
         moved: date = day + relativedelta(months=months)
         return moved
-    days_in = 7 if unit == "week" else 1
+    days_in = 7 if unit in ("week", WEEKEND) else 1
     return day + timedelta(days=count * days_in)
 
 
 def whole(day: date, unit: str) -> Span:
-    """Return the day, week, month, quarter or year that a day lies in; weeks begin on Monday."""
+    """Return the day, week, month, quarter or year that a day lies in; weeks begin on Monday.
+
+    The weekend of a day's week has the precision of days.
+    """
+    if unit == WEEKEND:
+        saturday = day + timedelta(days=_SATURDAY - day.weekday())
+        return Span(saturday, saturday + timedelta(days=1))
     first = day
     if unit == "week":
         first = day - timedelta(days=day.weekday())

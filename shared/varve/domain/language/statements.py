@@ -13,6 +13,7 @@ from enum import StrEnum
 from varve.domain.language.dates import (
     FUTURE,
     PAST,
+    WEEKEND,
     Span,
     nearest_date,
     shift,
@@ -108,8 +109,8 @@ def build_expressions(language: Language) -> Expressions:
 def _read_stated_vocabulary(shared: Times, stated: Times) -> Vocabulary:
     """Return the words by kind, without units and fixed times that statements do not have.
 
-    Facts are dated by day, week, month or year, not by quarter. Of the fixed times only single days
-    such as "yesterday" count: "last week" is another form.
+    Facts are dated by day, week, month or year, not by quarter. Of the fixed times only days
+    such as "yesterday", and weekends, count: "last week" is another form.
     """
     known = read_vocabulary(merge_times([shared, stated]), plain=False)
     units: dict[str, str] = {}
@@ -118,7 +119,7 @@ def _read_stated_vocabulary(shared: Times, stated: Times) -> Vocabulary:
             units[word] = unit
     days: dict[str, str] = {}
     for word, distance in known["fixed"].items():
-        if distance.endswith("day"):
+        if distance.endswith(("day", WEEKEND)):
             days[word] = distance
     return {**known, "unit": units, "fixed": days}
 
