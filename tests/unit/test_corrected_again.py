@@ -111,3 +111,34 @@ def test_7_a_summary_of_a_repetition_is_folded_into_its_statement(
     (result,) = memory.search("Where do I live?", user_id=USER).results
     assert result.memory_type != "summary"
     assert any(id_.startswith("summary-") for id_ in result.also_in)
+
+
+@pytest.mark.parametrize(
+    ("told", "key", "value", "question", "predicate"),
+    [
+        ("I'm vegan.", "diet", "vegetarian", "What is my diet?", "diet"),
+        ("Soy vegana.", "diet", "vegetariana", "¿Cuál es mi dieta?", "diet"),
+        (
+            "I live in Lisbon.",
+            "location",
+            "Porto",
+            "Where do I live?",
+            "lives_in",
+        ),
+    ],
+)
+def test_7_a_value_set_by_hand_has_a_triple_and_one_line(
+    tmp_path: Path,
+    told: str,
+    key: str,
+    value: str,
+    question: str,
+    predicate: str,
+) -> None:
+    open_at(tmp_path, 1).remember(told, user_id=USER)
+    memory = open_at(tmp_path, 2)
+    memory.set_profile(key, value, user_id=USER)
+    held = memory.sql("select predicate, object from triples where current")
+    assert held == [{"predicate": predicate, "object": value.casefold()}]
+    block = memory.context(question, user_id=USER).text
+    assert block.count(value) == 1

@@ -67,12 +67,16 @@ def find_origins(
     `names` are those of the profile's user.
     """
     by_message = _index_by_message(known)
+    by_value = _index_by_value(known, names)
     origins: dict[str, Origin] = {}
     for statement in statements:
-        origins[statement.id] = replace(
-            _profile_origin(statement, by_message),
-            wordings=frozenset(_word_attribute(statement, names)),
-        )
+        origin = _profile_origin(statement, by_message)
+        value = (statement.key, normalized(statement.value))
+        if not origin.triples:
+            # What is set by hand has no message; corrections tell it.
+            origin = replace(origin, triples=by_value.get(value, frozenset()))
+        wordings = frozenset(_word_attribute(statement, names))
+        origins[statement.id] = replace(origin, wordings=wordings)
     told = _index_values(statements)
     for result in results:
         origins[result.id] = _result_origin(result, by_message, told)
@@ -94,6 +98,22 @@ def _index_by_message(
     for triple in known:
         for message in _get_messages(triple):
             found.setdefault(message, []).append(triple)
+    return found
+
+
+def _index_by_value(
+    known: Iterable[Triple], names: Iterable[str]
+) -> dict[tuple[str, str], frozenset[str]]:
+    """Return the triples about the user that say an attribute, by its key and value."""
+    own = set(map(normalized, names))
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    for triple in known:
+        told = triple.evidence[0]
+        key = KEY_OF_PREDICATE.get(triple.label)
+        if key is None or normalized(told.subject) not in own:
+            continue
+        value = (key, normalized(told.object))
+        found[value] = found.get(value, frozenset()) | {triple.id}
     return found
 
 

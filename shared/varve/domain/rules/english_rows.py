@@ -206,6 +206,7 @@ ROWS = (
         rf" )?(?P<diet>vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic)(?:"
         rf" now)?{{end}}",
         "{who} is {diet}", sets("diet", "{diet}"), 0.8, 0.9),
+    Row(r"my diet is {diet}{end}", "{who} is {diet}", sets("diet", "{diet}"), 0.8, 0.9),
     Row(rf"I {EVER}{_CANNOT} eat {_FOOD}{{substances}}",
         "{who} cannot eat {substances}", sets("cannot_eat", "{each_substance}"), 0.9, 0.85),
     Row(rf"(?:I {EVER}(?:{_CANNOT} (?:have|drink|tolerate|digest)|(?:don't|do not) tolerate) (?:any )?"
