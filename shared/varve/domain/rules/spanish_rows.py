@@ -152,8 +152,8 @@ ROWS = (
         " {substances}",
         "{who} tiene alergia {to} {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.95),
     Row(
-        "(?:(?:yo )?soy|mi dieta es) (?P<diet>vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la"
-        " lactosa){end}",
+        "(?:(?:yo )?soy|mi dieta es) (?P<diet>vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]"
+        "|intolerante a la lactosa){end}",
         "{who} es {diet}", sets("diet", "{diet}"), 0.8, 0.9),
     Row(r"me dan? (?:mucha )?alergia (?P<article>el |la |los |las )(?!(?:lunes|martes|miércoles|jueves"
         r"|viernes|sábados?|domingos?|gente|trabajo)\b){substances}",
