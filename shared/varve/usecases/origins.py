@@ -71,10 +71,12 @@ def find_origins(
     origins: dict[str, Origin] = {}
     for statement in statements:
         origin = _profile_origin(statement, by_message)
-        value = (statement.key, normalized(statement.value))
+        told_as = (statement.key, normalized(statement.value))
         if not origin.triples:
             # What is set by hand has no message; corrections tell it.
-            origin = replace(origin, triples=by_value.get(value, frozenset()))
+            origin = replace(
+                origin, triples=by_value.get(told_as, frozenset())
+            )
         wordings = frozenset(_word_attribute(statement, names))
         origins[statement.id] = replace(origin, wordings=wordings)
     told = _index_values(statements)
