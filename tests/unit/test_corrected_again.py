@@ -94,6 +94,7 @@ def test_7_every_telling_of_a_corrected_value_is_corrected(
     memory.set_profile("location", "Porto", user_id=USER)
     memory = open_at(tmp_path, 4)
     memory.summarize()
+    assert memory.review(days=1).statements == ()
     results = memory.search("Where do I live?", user_id=USER).results
     assert [one.content for one in results] == [f"{USER}: I live in Porto."]
     assert (

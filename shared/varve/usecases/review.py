@@ -243,7 +243,9 @@ class _Doubts:
         successor = standings.find_successors([row]).get(row)
         if successor is None:
             return False
-        return successor.is_named or self._find_ended_value(record) is not None
+        if successor.is_named:
+            return True
+        return self._find_ended_value(standings, row, record) is not None
 
     def _find_contradiction(
         self, standings: Standings, row: int, record: RecordRow
@@ -256,13 +258,20 @@ class _Doubts:
                 content=columns.contents[later],
                 date=self._day(columns.event_times.item(later)),
             )
-        return self._find_ended_value(record)
+        return self._find_ended_value(standings, row, record)
 
-    def _find_ended_value(self, record: RecordRow) -> Contradiction | None:
-        """Return what the graph holds in the place of a value that a record states."""
+    def _find_ended_value(
+        self, standings: Standings, row: int, record: RecordRow
+    ) -> Contradiction | None:
+        """Return what the graph holds in the place of a value that a record states.
+
+        A value whose part of the record was corrected by name contradicts nothing.
+        """
         for one in self._ended:
             until = held_until(record.messages, record.content, [one])
-            if until is not None:
+            if until is None:
+                continue
+            if standings.find_part_correction(row, one.value) is None:
                 day = day_of(until, self._session.zone)
                 return Contradiction(None, self._tell_end(one), day)
         return None
