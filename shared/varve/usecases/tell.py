@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from itertools import count
+from itertools import count, filterfalse
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
@@ -117,7 +117,8 @@ def correct_messages(
         text = beside.tell(turn, record, told[turn.id], text, language)
         correction = _build_correction(session, record, text, next(times))
         made.append(Replacement(told[turn.id], correction, has_expired=False))
-    for id_ in told.keys() - {turn.id for turn in turns}:
+    found = {turn.id for turn in turns}
+    for id_ in filterfalse(found.__contains__, told):
         text = tell(told[id_], None, installed_languages()[0])
         conversation = build_correction_of(
             id_, text, next(times), told[id_].user_id, told[id_].speaker
