@@ -49,6 +49,8 @@ ONE = [
         "The dentist moved my appointment to June 15.",
         "When is my dentist appointment?",
     ),
+    ("I live in Lisbon.", "I live in Porto.", "Do I live in Lisbon?"),
+    ("Vivo en Lugo.", "Vivo en Vigo.", "¿Vivo en Lugo?"),
     (
         "Ana lives in Utrecht.",
         "Ana moved to Rotterdam.",
@@ -82,7 +84,7 @@ def test_3_a_change_of_the_same_thing_answers(
 ) -> None:
     memory = tell(tmp_path, before, after)
     first, *rest = memory.search(question, user_id=USER).results
-    assert after.removesuffix(".") in first.content
+    assert after.removesuffix(".").split()[-1] in first.content
     assert all(not one.current for one in rest if before in one.content)
 
 

@@ -99,12 +99,12 @@ ROWS = (
         (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}quit {{company}}{_WHEN}",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
-    # A place is left as well: it ends only an employer that is known.
-    Row(rf"I{_HAVE} {EVER}left {{company}}(?: for good)?{_WHEN}",
-        "", ends_if_known("works_at", "{company}"), 0.7, 0.8, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}(?:quit|left|resigned from) {{company}}(?: {{date}})?,? (?:and|to)"
         rf" (?:(?:then|just|now|have|i|i've|i'm|am) )*{_OWN_BUSINESS}\b",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.85, Lean.PAST),
+    # A place is left as well: it ends only an employer that is known.
+    Row(rf"I{_HAVE} {EVER}left {{company}}(?: for good)?{_WHEN}",
+        "", ends_if_known("works_at", "{company}"), 0.7, 0.8, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}(?:quit|resigned|stepped down){_WHEN}",
         "{who} left their job", _NO_JOB, 0.8, 0.75, Lean.PAST),
     Row(rf"(?:I{_HAVE} {EVER}(?:was|got|been|lost my job and was) {_OFF}|they {_OFF} me"

@@ -20,6 +20,7 @@ from varve.domain.statements.asked import Asking, Found, count_own
 from varve.domain.statements.asked_words import AskedWords
 from varve.domain.statements.cues import (
     Cues,
+    asks_openly,
     asks_past,
     read_cues,
     split_at_change,
@@ -83,7 +84,8 @@ def settle(
             cues, told_cues, _list_speakers(columns, visible)
         )
         own = count_own(found.values())
-        asking = Asking(cues, count, asked_words, is_of_past, own)
+        is_open = asks_openly(text)
+        asking = Asking(cues, count, asked_words, is_of_past, own, is_open)
         rows = _list_told(statements)
         judged = AskedStatements(asking, store, found, rows, told)
         ranked = put_likely_first(ranked, statements, judged)

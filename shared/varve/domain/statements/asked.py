@@ -77,7 +77,8 @@ class Asking:
     """A question's cues, and of how many statements of persons it asks.
 
     `words` compares what was found with the question's own words. `is_past`: it asks for
-    what held before. `own` counts the statements found of persons' own matters.
+    what held before. `own` counts the statements found of persons' own matters. `is_open`:
+    it asks who, where or how much, not whether something is so.
     """
 
     cues: Cues
@@ -85,6 +86,7 @@ class Asking:
     words: AskedWords
     is_past: bool = False
     own: int = 0
+    is_open: bool = False
 
     @property
     def crowd(self) -> float:
@@ -181,8 +183,11 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
 
 
 def _leaves_thing(asking: Asking, before: Cues, after: Cues) -> bool:
-    """Return whether the later text may be of another thing than the question and the earlier."""
-    if asking.is_past or after.has("correcting"):
+    """Return whether the later text may be of another thing than the question and the earlier.
+
+    "Do I live in Lisbon?" names a value, which another one may supersede.
+    """
+    if asking.is_past or not asking.is_open or after.has("correcting"):
         return False
     return asking.words.leaves_thing(before, after)
 

@@ -43,7 +43,8 @@ class AskedWords:
         self._most = max((self.count(one) for one in told), default=0)
         self._related = [one for one in told if relate(question, one)]
         speaking = stem_all(speakers)
-        self._asks_speaker = bool(speaking & _collect_words(question))
+        names_speaker = not speaking.isdisjoint(_collect_words(question))
+        self._asks_speaker = names_speaker and not self._relatives
         asked = self._collect_asked(told) - speaking
         is_told = any(asked & _collect_words(one) for one in told)
         self._names = asked if is_told else set[str]()

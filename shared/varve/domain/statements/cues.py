@@ -192,6 +192,23 @@ def _find_firm(text: str, found: set[str]) -> set[str]:
     return firm
 
 
+def asks_openly(question: str) -> bool:
+    """Return whether a question asks who, where or how much, not whether something is so."""
+    return _open_question().match(fold_apostrophes(question)) is not None
+
+
+@cache
+def _open_question() -> re.Pattern[str]:
+    """Return a beginning with a question word of any language: "In which city"."""
+    words = join_phrases(
+        lambda language: (
+            *language.questions.opening,
+            *language.questions.aimed,
+        )
+    )
+    return re.compile(rf"\W*(?:\w+\W+){{0,2}}(?:{words})\b")
+
+
 def asks_past(question: str) -> bool:
     """Return whether a question asks for bygone times."""
     return "asks_past" in read_cues(question).found

@@ -124,12 +124,9 @@ class AskedStatements:
         later = self.store.read(other).cues
         if self.asking.is_past or later.has("correcting"):
             return False
-        has_same = self._values.have_same_slot(
-            self.store.list_messages(row),
-            self.store.list_messages(other),
-            tells_change=later.tells_change,
+        return self._values.tell_apart(
+            self.store.list_messages(row), self.store.list_messages(other)
         )
-        return has_same is False
 
     def _find_named(self, row: int) -> list[int]:
         """Return the earlier statements of which a statement has a telling word."""

@@ -138,6 +138,19 @@ class ToldValues:
             return tells_change
         return False if before and after else None
 
+    def tell_apart(
+        self, earlier: Collection[Message], later: Collection[Message]
+    ) -> bool:
+        """Return whether both state triples, and none of one predicate of one entity.
+
+        Those that only say who somebody is do not count.
+        """
+        before = _collect(self._stated, earlier)
+        after = _collect(self._stated, later) | _collect(self._ended, later)
+        told = {slot for slot in before if not _introduces(slot)}
+        said = {slot for slot in after if not _introduces(slot)}
+        return bool(told and said) and told.isdisjoint(said)
+
     def tell_again(
         self,
         words: str,
