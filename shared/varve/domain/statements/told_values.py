@@ -141,15 +141,21 @@ class ToldValues:
     def tell_apart(
         self, earlier: Collection[Message], later: Collection[Message]
     ) -> bool:
-        """Return whether both state triples, and none of one predicate of one entity.
+        """Return whether both state triples, and none of one predicate or one value.
 
         Those that only say who somebody is do not count.
         """
         before = _collect(self._stated, earlier)
-        after = _collect(self._stated, later) | _collect(self._ended, later)
+        after = _collect(self._stated, later)
         told = {slot for slot in before if not _introduces(slot)}
         said = {slot for slot in after if not _introduces(slot)}
-        return bool(told and said) and told.isdisjoint(said)
+        if not told or not said:
+            return False
+        ended = _collect(self._ended, later)
+        if not told.isdisjoint(said | ended.keys()):
+            return False
+        values = set().union(*(before[slot] for slot in told))
+        return all(values.isdisjoint(after[slot]) for slot in said)
 
     def tell_again(
         self,
