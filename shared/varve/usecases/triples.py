@@ -125,9 +125,8 @@ def _list_messages(triple: Triple) -> Iterator[EndedMessage]:
     """Yield the messages that state a triple, each once."""
     told = {
         (operation.conversation_id, id_): operation
-        for operation in triple.evidence
+        for operation in triple.stating
         for id_ in operation.message_ids
-        if operation.op is not Op.DELETE
     }
     for (conversation_id, id_), operation in told.items():
         yield EndedMessage(

@@ -38,12 +38,13 @@ class AskedWords:
         speakers: Collection[str] = (),
     ) -> None:
         self._question = question
+        self._words = _collect_words(question)
         self._relatives = _collect_relatives(question)
         told = list(dict.fromkeys(found))
         self._most = max((self.count(one) for one in told), default=0)
         self._related = [one for one in told if relate(question, one)]
         speaking = stem_all(speakers)
-        names_speaker = not speaking.isdisjoint(_collect_words(question))
+        names_speaker = not speaking.isdisjoint(self._words)
         self._asks_speaker = names_speaker and not self._relatives
         asked = self._collect_asked(told) - speaking
         is_told = any(asked & _collect_words(one) for one in told)
@@ -63,7 +64,7 @@ class AskedWords:
         known: set[str] = set()
         for one in found:
             known |= collect_stems(_list_names(one))
-        return (collect_stems(telling) & known) | self._relatives
+        return (self._words & known) | self._relatives
 
     def _find_kin(self, found: Iterable[Cues]) -> set[str]:
         """Return the names that stand beside the relatives asked about: "my sister Laura"."""
@@ -133,12 +134,12 @@ class AskedWords:
         "I take 20 mg of atorvastatin" may leave the ramipril as it is, "10 mg since May"
         may not.
         """
-        asked = _collect_words(self._question) & _collect_words(before)
+        asked = self._words & _collect_words(before)
         return not asked - _collect_words(after) <= list_any_matter()
 
     def tells_new_thing(self, before: Cues, after: Cues) -> bool:
         """Return whether the later text has a word that neither question nor earlier one has."""
-        known = _collect_words(self._question) | _collect_words(before)
+        known = self._words | _collect_words(before)
         return not _collect_words(after) - known <= list_any_matter()
 
     def share_matter(self, before: Cues, after: Cues) -> bool:

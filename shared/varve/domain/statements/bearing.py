@@ -29,7 +29,7 @@ def bears_on(prompt: str, words: str) -> bool:
     if asked.has("asks_help") or told.asks:
         return False
     shared = count_shared(asked.particulars, told.particulars)
-    if asks_own(asked) and (shared or asked.topics & told.topics):
+    if asks_for_own(asked) and (shared or asked.topics & told.topics):
         return True
     if shared < MIN_SHARE * len(asked.particulars.telling):
         return False
@@ -59,7 +59,7 @@ def goes_on_from(words: str) -> bool:
     return told.is_strong and len(told.particulars.telling) <= 1
 
 
-def asks_own(asked: Cues) -> bool:
+def asks_for_own(asked: Cues) -> bool:
     """Return whether a prompt asks for the speaker's state, or for what memory knows.
 
     "Who is my husband?", "¿Sigo con Pablo?" and "¿Qué sabemos de Ana?" do.

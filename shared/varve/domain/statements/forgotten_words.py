@@ -167,8 +167,9 @@ class ForgottenWords(Forgotten):
         turn = turn_id(*drawn.message) if drawn.message else ""
         if turn in self.held:
             messages = frozenset(filter(None, [drawn.message]))
-            # Drawn from a part of the turn: it is not the turn itself.
-            return self.is_told_by("", drawn.words, messages)
+            return any(
+                one.has_told(messages, drawn.words) for one in self.told
+            )
         if drawn.at > self.at:
             return False
         speaker = self.matter.speaker

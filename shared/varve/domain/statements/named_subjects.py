@@ -52,7 +52,7 @@ def share_name(earlier: Cues, later: Cues) -> bool:
     return any(
         word.stems & other.stems and _follow_alike(before, of_other)
         for before, word in _list_names(later)
-        if _is_long_name(word)
+        if _is_long(word)
         for of_other, other in known
     )
 
@@ -75,5 +75,5 @@ def _follow_alike(one: TellingWord | None, other: TellingWord | None) -> bool:
     return bool(one.stems & other.stems)
 
 
-def _is_long_name(word: TellingWord) -> bool:
-    return word.named and all(len(stem) > 2 for stem in word.stems)
+def _is_long(word: TellingWord) -> bool:
+    return all(len(stem) > 2 for stem in word.stems)
