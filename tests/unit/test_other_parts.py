@@ -76,3 +76,18 @@ def test_3_a_triple_of_another_predicate_supersedes_nothing(
     results = memory.search("¿Cuál es mi teléfono?", user_id=USER).results
     (number,) = (one for one in results if "600 123 456" in one.content)
     assert number.current
+
+
+def test_7_a_question_for_what_someone_does_asks_for_their_work(
+    memory: Memory,
+) -> None:
+    memory.ingest(
+        [
+            talk(1, "I live in Lisbon and work as a nurse."),
+            talk(9, "I had a walk in the park."),
+            talk(30, "I moved to Porto."),
+        ]
+    )
+    found = memory.search("What do I do?", user_id=USER).results
+    assert "nurse" in found[0].content
+    assert found[0].current
