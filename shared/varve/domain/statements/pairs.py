@@ -27,6 +27,7 @@ from varve.domain.statements.cues import (
 from varve.domain.statements.harm import (
     leaves_harm,
     leaves_harm_beside_diet,
+    leaves_other_harm,
 )
 from varve.domain.statements.named_subjects import (
     names_another,
@@ -288,13 +289,19 @@ def leaves(part: Cues, earlier: str, later: Cues) -> bool:
     """
     if leaves_harm_beside_diet(part, earlier, later):
         return True
+    if leaves_other_harm(part, earlier, later):
+        return True
     if part.topics & later.topics:
         return False
     is_told = False
     is_changed = False
     for clause in split_clauses(earlier):
-        topics = read_cues(clause).topics
-        is_told |= bool(topics & part.topics and not topics & later.topics)
+        told = read_cues(clause)
+        topics = told.topics
+        is_of_part = bool(topics & part.topics) or (
+            not part.asks and share_words(part, told)
+        )
+        is_told |= is_of_part and topics.isdisjoint(later.topics)
         is_changed |= bool(topics & later.topics and not topics & part.topics)
     return is_told and is_changed
 
