@@ -48,6 +48,16 @@ def find_ids(memory: Memory, word: str) -> list[str]:
             "Please don't store my birthday.",
             "When is my birthday?",
         ),
+        (
+            "My phone number is 555-0142.",
+            "I got a new SIM, please forget my phone number.",
+            "What is my phone number?",
+        ),
+        (
+            "Mi salario es de 2100 euros.",
+            "No me siento cómoda, por favor olvida mi salario.",
+            "¿Cuál es mi salario?",
+        ),
     ],
 )
 def test_12_a_request_to_forget_answers_no_question(
@@ -293,3 +303,18 @@ def test_12_another_users_triple_is_not_marked(tmp_path: Path) -> None:
     memory.remember("Forget my dog.", user_id="u-2", at=NOW)
     marks = [one["askedToForget"] for one in memory.graph.edges()]
     assert set(marks) == {None}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "He said, forget my salary.",
+        "If I get fired, forget my salary.",
+    ],
+)
+def test_12_a_request_that_a_speaker_does_not_mean_hides_nothing(
+    tmp_path: Path, said: str
+) -> None:
+    memory = tell(tmp_path, ["My salary is 50000 euros.", said], NOW)
+    found = memory.search("What's my salary?", user_id=USER).results
+    assert any("50000" in one.content for one in found)

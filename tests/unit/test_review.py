@@ -598,6 +598,7 @@ def test_5_a_long_message_is_listed_once(memory: Memory) -> None:
         ("I live in Dublin.", "I moved to Cork.", "where u-1 lives"),
         ("I work at Globex.", "I started at Initech.", "where u-1 works"),
         ("Vivo en Cádiz.", "Me he mudado a Jaén.", "dónde vive u-1"),
+        ("Vivo en Cádiz.", "Me trasladé a Jaén.", "dónde vive u-1"),
     ],
 )
 def test_12_a_chosen_statement_goes_without_what_ended_it(

@@ -30,6 +30,7 @@ COURTESIES = [
     "Buenas noches, hasta mañana",
     "Hasta luego, gracias",
     "¡Hasta la próxima!",
+    "¡Enhorabuena!",
     "Un saludo",
     "Un abrazo",
     "Saludos",

@@ -90,7 +90,7 @@ RULES = LanguageRules(
     ),
     clause=re.compile(
         r"(?:,|:| [-–—])\s+(?:(?:and|but|so|because|then|plus|also) )?(?=(?:I|I'm|I've|my|we|our|please"
-        r"|remember|call)\b)"
+        r"|remember|forget|call)\b)"
         r"|\s+(?:and|but|so|plus|because|though|although) (?=(?:I|I'm|I've|my|we)\b)", re.IGNORECASE,
     ),
     shared_subject=re.compile(

@@ -94,7 +94,8 @@ RULES = LanguageRules(
         rf" (?={_OWN}\b)){{0,4}}", re.IGNORECASE
     ),
     clause=re.compile(
-        rf"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?(?={_OWN}\b)"
+        r"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?"
+        rf"(?=(?:{_OWN}|por favor|olvida|borra)\b)"
         rf"|\s+(?:y|pero|así que|porque|aunque) (?={_OWN}\b)", re.IGNORECASE,
     ),
     shared_subject=re.compile(

@@ -5,7 +5,10 @@ from varve.domain.rules.rule import Change, Row, ends, ends_if_known, sets
 from varve.domain.rules.spanish_words import DATES
 
 _WHEN = r"(?:{end}|,? {date}(?=$|[,;.]| y | pero ))"
-_MOVED = "(?:ya |recién )?(?:me he mudado|me mudé|nos hemos mudado|nos mudamos|me fui a vivir)"
+_MOVED = (
+    "(?:ya |recién )?(?:me he (?:mudado|trasladado|ido a vivir)|me (?:mudé|trasladé|fui a vivir)"
+    "|nos hemos (?:mudado|trasladado)|nos (?:mudamos|trasladamos))"
+)
 _BACK = "(?:he vuelto|hemos vuelto|volví|volvimos|regresé|regresamos|he regresado|hemos regresado)"
 _THEN = "(?:pero|y) (?:al final |ya |luego |después |)(?:me |nos |)"
 RETURNED = rf"{_MOVED} (?:a|en) .{{1,60}}?,? {_THEN}{_BACK}\b(?! a \w+r\b)"

@@ -4,7 +4,10 @@ from varve.domain.language.statements import Lean
 from varve.domain.rules.rule import Row, ends, gives_name, known_as, sets
 
 _NOW = "(?:ahora |también |actualmente |ya |)"
-_MOVED = "(?:ya |recién )?(?:me he mudado|me mudé|nos hemos mudado)"
+_MOVED = (
+    "(?:ya |recién )?(?:me he (?:mudado|trasladado|ido a vivir)|me (?:mudé|trasladé|fui a vivir)"
+    "|nos hemos (?:mudado|trasladado))"
+)
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 
 _FOOD = (

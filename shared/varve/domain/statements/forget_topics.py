@@ -16,7 +16,8 @@ from itertools import pairwise
 from varve.domain.extractive import sentences
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import fold_apostrophes
-from varve.domain.language.tokens import fold, words
+from varve.domain.language.tokens import words
+from varve.domain.statements.forget_requests import list_tails, may_ask
 from varve.domain.statements.likeness import LEAST_LIKENESS
 from varve.domain.statements.told_sentences import (
     ToldSentence,
@@ -371,27 +372,23 @@ def _list_requests() -> tuple[_Requests, ...]:
     )
 
 
-def list_request_patterns() -> Iterator[str]:
-    """Yield the patterns of the words that ask to forget, in all languages."""
-    for language in installed_languages():
-        yield from language.forgetting.asks
-        yield from language.forgetting.erases
-        yield from language.forgetting.myself
-
-
-@cache
-def _compile_hint() -> re.Pattern[str]:
-    return re.compile(rf"\b{_any_of(list_request_patterns())}")
-
-
 def read_topics(text: str) -> tuple[Topic, ...]:
     """Return what a message asks to forget; empty if it asks nothing of the kind."""
-    if not _compile_hint().search(fold(text)):
+    if not may_ask(text):
         return ()
     topics: list[Topic] = []
     for sentence in sentences(text):
         for language in _list_requests():
-            topics += language.read(sentence)
+            topics += _read_first(language, sentence)
     return tuple(
         topic for topic in topics if topic.words or topic.kind is Naming.SELF
     )
+
+
+def _read_first(language: _Requests, sentence: str) -> list[Topic]:
+    """Return what a sentence asks to forget from its beginning, else after a comma."""
+    for text in (sentence, *list_tails(sentence)):
+        topics = list(language.read(text))
+        if topics:
+            return topics
+    return []

@@ -15,10 +15,8 @@ from varve.domain.language.languages import installed_languages
 from varve.domain.language.tokens import fold, spaced_words
 from varve.domain.search.row import Message
 from varve.domain.statements.folding import names_value
-from varve.domain.statements.forget_topics import (
-    list_request_patterns,
-    read_topics,
-)
+from varve.domain.statements.forget_requests import list_request_patterns
+from varve.domain.statements.forget_topics import read_topics
 from varve.domain.statements.forgotten import Forgotten, Stated
 from varve.domain.statements.forgotten_words import ForgottenWords
 from varve.domain.statements.parts import (

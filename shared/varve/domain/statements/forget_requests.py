@@ -1,0 +1,45 @@
+"""Where in a message a request to forget may stand."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from varve.domain.language.languages import installed_languages
+from varve.domain.language.tokens import fold
+from varve.domain.statements.cues import read_cues
+
+_TAILS = re.compile(r"[,;:] +(?=\w)")
+_NOT_MEANT = frozenset({"reported", "supposed"})
+"""What a text with such words before a request says is no request of its speaker's."""
+
+
+def list_request_patterns() -> Iterator[str]:
+    """Yield the patterns of the words that ask to forget, in all languages."""
+    for language in installed_languages():
+        yield from language.forgetting.asks
+        yield from language.forgetting.erases
+        yield from language.forgetting.myself
+
+
+def may_ask(text: str) -> bool:
+    """Return whether a text has a word that asks to forget."""
+    return _compile_hint().search(fold(text)) is not None
+
+
+def list_tails(sentence: str) -> list[str]:
+    """Return what follows each comma of a sentence, as far as the speaker may mean it.
+
+    "I got a new SIM, please forget my number" asks; "he said, forget my number" does not.
+    """
+    found: list[str] = []
+    for comma in _TAILS.finditer(sentence):
+        before = read_cues(sentence[: comma.start()])
+        tail = sentence[comma.end() :]
+        if before.found.isdisjoint(_NOT_MEANT) and may_ask(tail):
+            found.append(tail)
+    return found
+
+
+@cache
+def _compile_hint() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(list_request_patterns())})")
