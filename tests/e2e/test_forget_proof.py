@@ -278,3 +278,16 @@ def test_a_short_id_in_a_date_is_no_trace(tmp_path: Path) -> None:
     memory.summarize()
     done = memory.forget(user="26-0", verify=True)["verification"]
     assert (done["foundIn"], done["proved"]) == ([], True)
+
+
+def test_the_label_of_another_users_triple_is_no_trace(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    eva = "Soy alérgica a los mariscos."
+    memory.ingest(
+        [
+            conversation("c-1", "u-7", "Dana", "I'm allergic to walnuts."),
+            conversation("c-2", "u-8", "Eva", eva),
+        ]
+    )
+    verification = memory.forget(user="u-7", verify=True)["verification"]
+    assert verification["proved"] is True

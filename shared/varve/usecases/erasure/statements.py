@@ -70,6 +70,13 @@ class Statements:
         for row in self.rows:
             yield from texts_of_row(row)
 
+    def labels(self) -> Iterator[str]:
+        """Yield the names of their attributes and predicates, as "allergic_to"."""
+        for entry in self.entries:
+            yield entry.key
+        for operation in self.operations:
+            yield operation.predicate
+
 
 @dataclass(frozen=True, slots=True)
 class Divided:

@@ -111,6 +111,7 @@ def find_subject(session: Session, selector: Selector) -> Subject:
             *_fact_texts(kept),
             *_contents(staying),
             *divided.others.texts(),
+            *divided.others.labels(),
             *texts_of_notes(notes.others),
         ),
         facts_and_turns=tuple(taken),
