@@ -55,6 +55,27 @@ def test_a_remembered_statement_is_found(memory: Memory) -> None:
     assert "LH1173" in first(memory, "which flight do I have?")
 
 
+def test_a_user_is_remembered_under_the_name_of_their_messages(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path / "other", now=NOW)
+    message = {
+        "id": "m1",
+        "role": "user",
+        "name": "Dora",
+        "content": "My bike lock code is 5522.",
+        "timestamp": "2026-01-02T09:00:00Z",
+    }
+    memory.ingest(
+        {"conversationId": "c-1", "userId": "u-1", "messages": [message]}
+    )
+    memory.remember("My bike lock code is 7744.", user_id="u-1")
+    question = "What is my bike lock code?"
+    new, old = memory.search(question, user_id="u-1").results
+    assert new.content == "Dora: My bike lock code is 7744."
+    assert not old.current
+
+
 @pytest.mark.parametrize("at", ["2026-05-01", NOW.replace(tzinfo=None)])
 def test_the_time_of_a_statement_needs_a_time_zone(
     memory: Memory, at: Any

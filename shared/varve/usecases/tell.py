@@ -14,6 +14,7 @@ from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.search.query import Filter
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.parts import find_parts, measure_kinship
+from varve.domain.statements.persons import is_person
 from varve.domain.statements.telling import (
     CORRECTION,
     EndedMessage,
@@ -36,7 +37,7 @@ Tell = Callable[[EndedMessage, Record | None, Language], str]
 """Returns the words of the correction of a message's turn; None: its words have expired."""
 _APART = timedelta(milliseconds=1)
 HEARD = 50
-"""So many of the newest turns of a user show the user's language."""
+"""So many of the newest turns of a user show the user's language and name."""
 
 
 @doing("ingest")
@@ -67,6 +68,9 @@ def _find_name(session: Session, user: str | None) -> str | None:
         return None
     entries = session.profiles.entries(session.scope, user)
     names = {entry.subject for entry in entries} - {"", user}
+    if not names:
+        speakers = (one.about or "" for one in _read_heard(session, user))
+        names = set(filter(is_person, speakers)) - {"", user}
     return names.pop() if len(names) == 1 else None
 
 
@@ -134,15 +138,19 @@ def _list_heard(session: Session, user_id: str | None) -> list[str]:
     """Return what a user said last, without what corrects by hand; empty without a user."""
     if user_id is None:
         return []
-    where = Filter(user_id=user_id, memory_types=(MemoryType.TURN.value,))
-    turns = session.records.at(session.scope).browse(
-        session.scope, Grain.WORKING, where=where, limit=HEARD
-    )
     return [
         one.words
-        for one in turns
+        for one in _read_heard(session, user_id)
         if not (one.conversation_id or "").startswith(CORRECTION)
     ]
+
+
+def _read_heard(session: Session, user_id: str) -> list[Record]:
+    """Return the newest turns of a user's conversations."""
+    where = Filter(user_id=user_id, memory_types=(MemoryType.TURN.value,))
+    return session.records.at(session.scope).browse(
+        session.scope, Grain.WORKING, where=where, limit=HEARD
+    )
 
 
 def _find_stating(
