@@ -8,7 +8,7 @@ import numpy as np
 
 from varve.domain.calendar import Grain, microseconds
 from varve.domain.entities import fold_of_user
-from varve.domain.record import MemoryType, StoreName
+from varve.domain.record import MemoryType, Record, StoreName
 from varve.domain.search.choosing import Contender, fold_repeats
 from varve.domain.search.columns import Columns
 from varve.domain.search.mentions import has_mentions
@@ -16,6 +16,7 @@ from varve.domain.search.nearness import recency
 from varve.domain.search.query import Filter
 from varve.domain.search.results import Browsed
 from varve.domain.search.routing import Route
+from varve.domain.statements.expired import confirm_summary
 from varve.domain.statements.known import KnownStandings
 from varve.domain.statements.standing import Standing
 from varve.usecases.browsed_summaries import find_repeating
@@ -254,6 +255,13 @@ def _describe(
     return browsed
 
 
+def _find_confirmed(record: Record) -> int:
+    """Return when a record was last confirmed, as far as it alone tells, in microseconds."""
+    if record.memory_type is MemoryType.SUMMARY:
+        return confirm_summary(record.about, record.period)
+    return microseconds(record.event_time)
+
+
 class _Describer:
     """Tells how browsed statements stand."""
 
@@ -276,8 +284,7 @@ class _Describer:
 
     def __call__(self, one: Browsing) -> Standing:
         """Return how a record stands; a summary always holds."""
-        time = microseconds(one.record.event_time)
-        holds = Standing(current=True, confirmed=time)
+        holds = Standing(current=True, confirmed=_find_confirmed(one.record))
         if one.grain is not Grain.WORKING:
             return holds
         row = self._shelf.find_row(one)

@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from varve.domain.calendar import Grain, moment
+from varve.domain.calendar import Grain, microseconds, moment
 from varve.domain.language.stems import stems
 from varve.domain.language.tokens import words
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, span_of
@@ -64,6 +64,12 @@ class LoneSentence:
         user = self.summary.row.user
         sentence = self.sentence
         return user, sentence.speaker, self.days[1], sentence.wording
+
+
+def confirm_summary(about: str | None, period: str) -> int:
+    """Return when a summary was last confirmed, in microseconds: noon of its sources' last day."""
+    _, last = span_of(about, period)
+    return microseconds(find_noon(last))
 
 
 def find_noon(day: str) -> datetime:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from varve.domain.calendar import Grain, microseconds
-from varve.domain.record import span_of
+from varve.domain.calendar import Grain
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
@@ -15,7 +14,7 @@ from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.expired import (
     LoneSentence,
-    find_noon,
+    confirm_summary,
     judge_sentences,
 )
 from varve.domain.statements.paired import StoreStatements
@@ -339,8 +338,7 @@ def _give_standing(summary: _Repeating) -> Ranked:
     It is superseded if all its sentences that bear on the question are.
     """
     item = summary.item
-    _, last = span_of(item.row.about, item.row.period)
-    confirmed = microseconds(find_noon(last))
+    confirmed = confirm_summary(item.row.about, item.row.period)
     standings = [summary.standings.get(one.id) for one in summary.bearing]
     over = [one for one in standings if one is not None and not one.current]
     standing = Standing(current=True, confirmed=confirmed)
