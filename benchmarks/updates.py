@@ -46,7 +46,7 @@ PARTS = (
     "fitted", "second", "third", "fourth", "fifth", "sixth", "seventh",
     "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth",
     "fourteenth", "fifteenth", "held-out", "unseen", "apart", "kept",
-    "others", "things", "final", "last",
+    "others", "things", "final", "last", "untried", "untouched",
 )  # fmt: skip
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)
