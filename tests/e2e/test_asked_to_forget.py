@@ -318,3 +318,25 @@ def test_12_a_request_that_a_speaker_does_not_mean_hides_nothing(
     memory = tell(tmp_path, ["My salary is 50000 euros.", said], NOW)
     found = memory.search("What's my salary?", user_id=USER).results
     assert any("50000" in one.content for one in found)
+
+
+@pytest.mark.parametrize(
+    ("told", "request_"),
+    [
+        (
+            "Mi novio se llama Iván y vive en Cádiz.",
+            "Borra lo que te conté de Iván.",
+        ),
+        (
+            "My boyfriend is called Ivan and lives in Leeds.",
+            "Forget what I told you about Ivan.",
+        ),
+        ("Mi salario es de 2100 euros.", "Por favor, olvida mi salario."),
+    ],
+)
+def test_12_a_request_leaves_no_piece_without_its_subject(
+    tmp_path: Path, told: str, request_: str
+) -> None:
+    memory = tell(tmp_path, [told, request_, "The oven is new."], NOW)
+    (left,) = memory.search(user_id=USER, max_results=50).results
+    assert "oven" in left.content

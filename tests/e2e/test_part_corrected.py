@@ -289,3 +289,42 @@ def test_erasing_the_correction_leaves_the_message_as_it_was(
     (found,) = memory.search("Quidel", memory_types=["turn"]).results
     memory.forget(ids=[found.id])
     assert list_current(memory, "Where do I work?") == before
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "question", "left"),
+    [
+        (
+            "My brother Leo lives in Lyon and my sister Mia lives in Metz.",
+            "My sister Mia lives in Nancy.",
+            "Where does Leo live?",
+            "Lyon",
+        ),
+        (
+            "My son Wout is 7 and my wife is called Nele.",
+            "My wife is called Nela.",
+            "How old is Wout?",
+            "7",
+        ),
+    ],
+)
+def test_4_a_correction_about_one_person_leaves_another_one(
+    memory: Memory, told: str, correction: str, question: str, left: str
+) -> None:
+    say(memory, told)
+    turns = memory.search(memory_types=["turn"], user_id=USER).results
+    memory.correct(turns[0].id, correction)
+    assert tells(list_current(memory, question), left)
+
+
+def test_3_one_of_two_allergies_ends_in_the_graph(memory: Memory) -> None:
+    say(memory, "I'm allergic to peanuts and penicillin.")
+    ended = {
+        "source_id": "Dana",
+        "label": "allergic_to",
+        "target_id": "peanuts",
+    }
+    with memory.graph as graph:
+        graph.delete_facts([ended])
+    current = list_current(memory, "What am I allergic to?")
+    assert tells(current, "penicillin")

@@ -18,6 +18,8 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+")
 _CLAUSE_ENDS = re.compile(r"(?<=,)\s+|\s+(?=(?:and|but|y|pero)\s)", re.I)
 _ABBREVIATION = build_abbreviation(r"drs|e\.g|i\.e")
 _JOINT = re.compile(r"(?:and|but|y|pero)\s+", re.IGNORECASE)
+MIN_CLAUSE_WORDS = 2
+"""A clause of another topic has so many words beside "and"."""
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
@@ -40,11 +42,18 @@ def split_parts(text: str) -> tuple[str, ...]:
 
 
 def _states_itself(clause: str, before: str) -> bool:
-    """Return whether a clause tells of the speaker, or of another topic in its own words."""
+    """Return whether a clause tells of the speaker, of another person, or of another topic.
+
+    "And penicillin" only goes on with a list.
+    """
     told = read_cues(clause)
     said = read_cues(before)
     if told.has("own") or _tells_beside_harm(told, said):
         return True
+    if told.begins_with_other and told.present:
+        return True
+    if len(_JOINT.sub("", clause).split()) < MIN_CLAUSE_WORDS:
+        return False
     topics = said.topics
     return bool(told.topics) and not told.persons and not told.topics & topics
 
