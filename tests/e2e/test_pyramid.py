@@ -82,8 +82,8 @@ CORPUS_SCOPES = (
     Scope("brightline", "helpdesk"),
 )
 FORGETTING_NOTHING = ("archive", "attic", "northwind")
-FORGOTTEN = "counsellor"
-"""What Dana asks to forget."""
+FORGOTTEN = ("counsellor", "forget what I told you")
+"""In what Dana and Marco ask to forget."""
 SHARES = (0.3, 0.1, 0.08, 0.05, 0.03)
 
 
@@ -472,7 +472,7 @@ def test_invariant_5_a_summary_says_what_its_sources_said_when_it_was_made(
                     scope, grain.child or Grain.WORKING
                 ).values()
                 for record in records
-                if FORGOTTEN not in record.content
+                if not any(one in record.content for one in FORGOTTEN)
             }
             stored = lived.stored.of(scope, grain)
             pairs = [
