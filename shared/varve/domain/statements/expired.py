@@ -69,10 +69,10 @@ class LoneSentence:
 def confirm_summary(about: str | None, period: str) -> int:
     """Return when a summary was last confirmed, in microseconds: noon of its sources' last day."""
     _, last = span_of(about, period)
-    return microseconds(find_noon(last))
+    return microseconds(_find_noon(last))
 
 
-def find_noon(day: str) -> datetime:
+def _find_noon(day: str) -> datetime:
     """Return noon of a day in UTC."""
     return datetime.combine(datetime.fromisoformat(day).date(), _NOON)
 
@@ -264,7 +264,7 @@ def _build_record(
     teller, said = sentence.tell_whose()
     names = speakers.get(user, set())
     speaker = teller or _find_speaker(said, names)
-    said_at = find_noon(one.days[1]) + timedelta(milliseconds=place)
+    said_at = _find_noon(one.days[1]) + timedelta(milliseconds=place)
     named = f"{speaker}: {said}" if speaker else said
     return Record(
         id=one.id,

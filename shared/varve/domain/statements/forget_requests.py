@@ -33,9 +33,11 @@ def list_tails(sentence: str) -> list[str]:
     """
     found: list[str] = []
     for comma in _TAILS.finditer(sentence):
-        before = read_cues(sentence[: comma.start()])
         tail = sentence[comma.end() :]
-        if before.found.isdisjoint(_NOT_MEANT) and may_ask(tail):
+        if not may_ask(tail):
+            continue
+        before = read_cues(sentence[: comma.start()])
+        if before.found.isdisjoint(_NOT_MEANT):
             found.append(tail)
     return found
 

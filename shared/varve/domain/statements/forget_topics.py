@@ -378,16 +378,17 @@ def read_topics(text: str) -> tuple[Topic, ...]:
         return ()
     topics: list[Topic] = []
     for sentence in sentences(text):
+        beginnings = (sentence, *list_tails(sentence))
         for language in _list_requests():
-            topics += _read_first(language, sentence)
+            topics += _read_first(language, beginnings)
     return tuple(
         topic for topic in topics if topic.words or topic.kind is Naming.SELF
     )
 
 
-def _read_first(language: _Requests, sentence: str) -> list[Topic]:
-    """Return what a sentence asks to forget from its beginning, else after a comma."""
-    for text in (sentence, *list_tails(sentence)):
+def _read_first(language: _Requests, beginnings: Iterable[str]) -> list[Topic]:
+    """Return what the first text that asks to forget something asks."""
+    for text in beginnings:
         topics = list(language.read(text))
         if topics:
             return topics

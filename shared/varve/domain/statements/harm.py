@@ -37,10 +37,12 @@ def leaves_other_harm(part: Cues, earlier: str, later: Cues) -> bool:
     if not later.has("harming") or later.has("correcting"):
         return False
     said = read_cues(earlier)
-    if not said.has("harming") or not _list_harms(said) & _list_harms(later):
+    if not said.has("harming"):
         return False
     asked = _list_harms(part)
-    return bool(asked & _list_harms(said)) and not asked & _list_harms(later)
+    told = _list_harms(said)
+    ended = _list_harms(later)
+    return bool(told & ended and asked & told) and asked.isdisjoint(ended)
 
 
 def _is_of_other(earlier: Cues, later: Cues) -> bool:

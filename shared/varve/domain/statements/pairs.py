@@ -287,9 +287,9 @@ def leaves(part: Cues, earlier: str, later: Cues) -> bool:
     clause about the part is another than the one that the later text changes. So does "I'm
     vegan and allergic to nuts" for the allergy after "I eat meat again".
     """
-    if leaves_harm_beside_diet(part, earlier, later):
-        return True
-    if leaves_other_harm(part, earlier, later):
+    if leaves_harm_beside_diet(part, earlier, later) or leaves_other_harm(
+        part, earlier, later
+    ):
         return True
     if part.topics & later.topics:
         return False
