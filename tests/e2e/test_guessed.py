@@ -74,6 +74,34 @@ def test_10_a_context_has_what_may_answer_as_well_as_the_first(
     assert value in memory.context(question, user_id=user).text
 
 
+@pytest.mark.parametrize(
+    ("name", "question", "value"),
+    [
+        ("freelancer_theo", "Who does my taxes?", "Mrs Verhulst"),
+        ("parent_dana", "Who looks after the kids when I go out?", "Hannah"),
+    ],
+)
+def test_10_a_context_has_the_best_three_of_an_own_question(
+    tmp_path: Path, name: str, question: str, value: str
+) -> None:
+    (told,) = (one for one in everyday_cases.read("one") if one.name == name)
+    memory = everyday_cases.fill(told, tmp_path)
+    user = everyday_cases.USER
+    results = memory.search(question, user_id=user, max_results=3).results
+    assert value not in results[0].content
+    assert any(value in one.content for one in results)
+    assert value in memory.context(question, user_id=user).text
+
+
+def test_10_what_the_profile_answers_needs_no_guess(tmp_path: Path) -> None:
+    told = ("My sister moved to Ghent", "I was born in Madrid")
+    memory = tell(tmp_path, (*CHATTER, *told), NOW)
+    memory.set_profile("location", "Porto", user_id=USER)
+    text = memory.context("Where do I live?", user_id=USER).text
+    assert "location: Porto" in text
+    assert "Madrid" not in text
+
+
 @pytest.mark.parametrize(("before", "after", "question", "value"), BEFORE)
 def test_3_a_question_for_ones_own_past_has_an_answer_that_shares_no_word(
     tmp_path: Path, before: str, after: str, question: str, value: str

@@ -1,35 +1,52 @@
 """Which results of a search enter a context whatever their likeness to the prompt is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from varve.domain.record import MemoryType
 from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.mentions import has_mentions
 from varve.domain.search.question import find_whom
-from varve.domain.statements.bearing import bears_on, concerns, goes_on_from
-from varve.domain.statements.cues import asks_past
+from varve.domain.statements.bearing import (
+    bears_on,
+    concerns,
+    goes_on_from,
+    seeks_own_state,
+)
+from varve.domain.statements.cues import asks_past, read_cues
 
 MAX_BEARING = 6
 """So many of the best results may enter the block whatever their likeness is."""
+MAX_GUESSED = 3
+"""So many of them do where the question asks for the speaker's own state."""
 
 
-def find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
+def find_bearing(
+    response: SearchResponse, prompt: str, profile: Iterable[str]
+) -> frozenset[str]:
     """Return the ids of the best statements that bear on the prompt.
 
-    The successor of a statement that bears on it does too; of a prompt about bygone times,
-    both do.
+    The best of all are guessed to bear on a question for the speaker's own state that no
+    entry of the `profile` answers. The successor of a statement that bears on the prompt
+    does too; of a prompt about bygone times, both do.
     """
     is_past = asks_past(prompt)
     found = _find_asked_by_time(response)
     best = [one for one in response.results[:MAX_BEARING] if _is_told(one)]
     found.update(_find_changes(best, prompt))
     whom = find_whom(prompt)
+    guessed = best[:MAX_GUESSED] if _may_guess(prompt, profile) else []
     for result in best:
-        if _bears(result, prompt, whom):
+        if result in guessed or _bears(result, prompt, whom):
             found.add(result.superseded_by or result.id)
             if is_past:
                 found.add(result.id)
     return frozenset(found & {result.id for result in response.results})
+
+
+def _may_guess(prompt: str, profile: Iterable[str]) -> bool:
+    if not seeks_own_state(read_cues(prompt)):
+        return False
+    return not any(bears_on(prompt, entry) for entry in profile)
 
 
 def _bears(result: Result, prompt: str, whom: str) -> bool:

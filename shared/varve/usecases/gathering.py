@@ -207,7 +207,9 @@ def gather_candidates(
             triples,
             {one.subject for one in sources.profile() if one.subject},
         ),
-        bearing=find_bearing(response, prompt),
+        bearing=find_bearing(
+            response, prompt, [entry.text for entry in profile]
+        ),
         agents=[memory.scope.agent for memory in sources.shared],
     )
 

@@ -59,6 +59,22 @@ def goes_on_from(words: str) -> bool:
     return told.is_strong and len(told.particulars.telling) <= 1
 
 
+def seeks_own(asked: Cues) -> bool:
+    """Return whether a question asks for the speaker's state, or for what memory knows.
+
+    "Can you recommend me a book?" asks for help instead.
+    """
+    return asked.asks and asks_for_own(asked) and not asked.has("asks_help")
+
+
+def seeks_own_state(asked: Cues) -> bool:
+    """Return whether a question names the speaker or their people.
+
+    "Do you remember Ana?" and "Does Dana still go bouldering?" do not.
+    """
+    return seeks_own(asked) and (asked.has("own") or _has_own_people(asked))
+
+
 def asks_for_own(asked: Cues) -> bool:
     """Return whether a prompt asks for the speaker's state, or for what memory knows.
 
@@ -68,9 +84,13 @@ def asks_for_own(asked: Cues) -> bool:
         return True
     if not asked.asks:
         return False
-    if any(map(_compile_own().match, map(fold_apostrophes, asked.persons))):
+    if _has_own_people(asked):
         return True
     return asked.has("confirming") or asked.has("asks_memory")
+
+
+def _has_own_people(asked: Cues) -> bool:
+    return any(map(_compile_own().match, map(fold_apostrophes, asked.persons)))
 
 
 @cache

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from varve.domain.statements.asked import Asking, Found, measure_row, weigh
 from varve.domain.statements.asked_weights import ANSWER_WEIGHTS
-from varve.domain.statements.bearing import asks_for_own
-from varve.domain.statements.cues import Cues
+from varve.domain.statements.bearing import seeks_own
 
 LIKELY = -0.1
 """The least logit of a first statement that answers the question."""
@@ -27,13 +26,9 @@ def answers(asking: Asking, found: Found, chances: Sequence[float]) -> bool:
     """
     signals = measure_best(measure_row(asking, found), measure_margin(chances))
     has_to_do = signals["near"] > 0 or not signals["unrelated"]
-    is_guessed = has_to_do and _may_guess(asking.cues)
+    is_guessed = has_to_do and seeks_own(asking.cues)
     least = LIKELY_OF_OWN if is_guessed else LIKELY
     return weigh(signals, ANSWER_WEIGHTS) >= least
-
-
-def _may_guess(asked: Cues) -> bool:
-    return asked.asks and asks_for_own(asked) and not asked.has("asks_help")
 
 
 def measure_margin(chances: Sequence[float]) -> float:
