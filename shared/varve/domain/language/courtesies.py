@@ -6,14 +6,15 @@ from collections.abc import Collection
 from functools import cache
 
 from varve.domain.language.languages import installed_languages
+from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import fold
 
 MAX_CHARACTERS = 200
 """A longer message is read as one that tells something."""
 
 _WORDS = re.compile(r"[^\W_]+")
-_ADDRESSED = re.compile(r"([^,.;:!?]+) ([^\W\d_][^\W\d]*)(?=\s*(?:[,.!?]|$))")
-"""The words before a mark or the end, and the last of them, which may be a name."""
+_LAST_WORD = re.compile(r",? ([^\W\d_][^\W\d]*)(?=\s*(?:[,.!?]|$))")
+"""The word before a mark or the end, which may be a name."""
 _OF_EMOJI = frozenset({"So", "Sk", "Mn", "Me", "Cf"})
 
 
@@ -28,7 +29,7 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
         return False
     if _is_emoji(text):
         return True
-    said = _WORDS.findall(fold(_ADDRESSED.sub(_leave_out_addressed, text)))
+    said = _WORDS.findall(fold(_LAST_WORD.sub(_leave_out_addressed, text)))
     addressed = _WORDS.findall(fold(" ".join(names)))
     rest = " ".join(word for word in said if word not in addressed)
     return bool(rest) and _build_phrases().fullmatch(f"{rest} ") is not None
@@ -43,11 +44,15 @@ def _is_emoji(text: str) -> bool:
 
 
 def _leave_out_addressed(found: re.Match[str]) -> str:
-    """Return a greeting without the name behind it; other words as they are."""
-    before, name = found[1], found[2]
-    if name[0].isupper() and _build_greetings().search(fold(before)):
-        return before
-    return found[0]
+    """Return nothing for the name of the one greeted; another word as it is.
+
+    A day is no name: "Hi, Thursday" answers a question.
+    """
+    name = found[1]
+    if not name[0].isupper() or tells_time(name):
+        return found[0]
+    before = fold(found.string[: found.start()])
+    return "" if _build_greetings().search(before) else found[0]
 
 
 @cache
