@@ -52,6 +52,14 @@ la semana 12 del 2025 | 2025-03-17 | 2025-03-24 | weekly
 en la semana ISO 7 | 2026-02-09 | 2026-02-16 | weekly
 in Woche 12 | 2026-03-16 | 2026-03-23 | weekly
 next week | 2026-11-23 | 2026-11-30 | weekly
+What happened in the first week of March? | 2026-03-01 | 2026-03-09 | weekly
+the second week of May 2025 | 2025-05-05 | 2025-05-15 | weekly
+the last week of May | 2026-05-25 | 2026-06-01 | weekly
+the last week of June | 2026-06-22 | 2026-07-01 | weekly
+since the first week of March | 2026-03-01 | - | weekly
+from the first week of March to the last week of May | 2026-03-01 | 2026-06-01 | weekly
+¿Qué pasó la primera semana de marzo? | 2026-03-01 | 2026-03-09 | weekly
+la ultima semana de diciembre de 2025 | 2025-12-22 | 2026-01-01 | weekly
 What happened in March? | 2026-03-01 | 2026-04-01 | monthly
 What did we decide in december? | 2025-12-01 | 2026-01-01 | monthly
 yesterday's meeting | 2026-11-20 | 2026-11-21 | daily
@@ -69,6 +77,9 @@ late 2025 | 2025-01-01 | 2026-01-01 | yearly
 last year | 2025-01-01 | 2026-01-01 | yearly
 a year ago | 2025-01-01 | 2026-01-01 | yearly
 three months ago | 2026-08-01 | 2026-09-01 | monthly
+What did we talk about 3 months ago? | 2026-08-01 | 2026-09-01 | monthly
+what did I say about 3 weeks ago | 2026-10-26 | 2026-11-02 | weekly
+And what did I tell you about two weeks ago? | 2026-11-02 | 2026-11-09 | weekly
 last month | 2026-10-01 | 2026-11-01 | monthly
 two weeks ago | 2026-11-02 | 2026-11-09 | weekly
 10 days ago | 2026-11-11 | 2026-11-12 | daily
@@ -307,7 +318,12 @@ What was the answer to Q1?
 Is it quarter past three?
 from 3 to 5 March
 on March 3 and 4
-since the first week of March
+I think about 3 weeks ago the boiler broke. Why?
+I would say about 3 weeks ago
+What did I buy about 3 weeks ago?
+What hurts in the last week of May's tour?
+the first week of the course
+la primera semana del curso
 el coche de Julio
 ¿Qué hace Marco por la mañana?
 ¿Vive aquí hace tres meses?

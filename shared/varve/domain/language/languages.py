@@ -49,8 +49,9 @@ class Times:
     """The words and patterns by which texts of a language tell times.
 
     `months`, `short_months`, `weekdays` (from Monday) and `quarters` have a list of names for each
-    member; a short name counts only beside a day. `units`, `numbers`, `turns` (last, this, next),
-    `turns_after` (those that may also stand behind) and `fixed` ("-1 day") have words by meaning.
+    member; a short name counts only beside a day. `units`, `numbers`, `ordinals` (from the end
+    below 0), `turns` (last, this, next), `turns_after` (those that may also stand behind) and
+    `fixed` ("-1 day") have words by meaning.
     `forms` and `joins` are patterns, `leads` prepositions by kind, `words` further patterns
     that the forms name in braces. `needs` are the kinds of prepositions without which a form tells
     no time.
@@ -63,6 +64,7 @@ class Times:
     only_with_accents: Words = ()
     units: WordsByName = field(default_factory=dict)
     numbers: WordsByName = field(default_factory=dict)
+    ordinals: WordsByName = field(default_factory=dict)
     turns: WordsByName = field(default_factory=dict)
     turns_after: WordsByName = field(default_factory=dict)
     fixed: WordsByName = field(default_factory=dict)

@@ -14,6 +14,8 @@ from varve.domain.language.dates import (
 )
 from varve.domain.language.vocabulary import Parts
 
+_THURSDAY = 3
+
 Meaning = Callable[[Parts, date, int], Span | None]
 
 
@@ -133,6 +135,25 @@ def _month(parts: Parts, base: date, direction: int) -> Span:
     return _nearest_month(base, month, direction)
 
 
+def _month_week(parts: Parts, base: date, direction: int) -> Span:
+    """the first week of March, the last week of May 2026
+
+    The span holds both what people count: seven days from an end of the month, and the ISO
+    weeks whose Thursday lies in the month.
+    """
+    month = _month(parts, base, direction)
+    weeks = parts.nth or 1
+    begin = month.last + timedelta(days=1)
+    if weeks > 0:
+        begin = month.first
+        weeks -= 1
+    first = shift(begin, weeks, "week")
+    last = first + timedelta(days=6)
+    thursday = nearest_weekday(begin, _THURSDAY, 0)
+    week = _moved(thursday, weeks, "week")
+    return Span(min(first, week.first), max(last, week.last), "week")
+
+
 def _quarter(parts: Parts, base: date, direction: int) -> Span:
     """the third quarter, Q3 2025"""
     number = parts.quarter or 1
@@ -213,6 +234,7 @@ _MEANINGS: Mapping[str, Meaning] = {
     "iso_month": _iso_month,
     "day_month": _day_month,
     "month": _month,
+    "month_week": _month_week,
     "month_year": _month,
     "week": _week,
     "iso_week": _week,

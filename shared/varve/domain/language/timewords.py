@@ -34,11 +34,18 @@ _NEARBY = 200
 # "the notes from last week" were made in it; "from November 2026" is where something begins.
 _WITHIN_AFTER_FROM = (
     "before_last", "rolling", "over", "over_last", "count", "ahead", "ago", "weekday_week", "turned",
-    "fixed", "year", "week", "iso_week", "week_year",
+    "fixed", "year", "week", "iso_week", "week_year", "month_week",
 )  # fmt: skip
 _BORDERS = ("since", "before", "after", "until", "by", "from", "between")
-_YEARLESS = ("month", "weekday", "quarter", "day_month", "week", "iso_week")
-_BORROWS_YEAR = ("month", "quarter", "day_month", "week", "iso_week")
+_BORROWS_YEAR = (
+    "month",
+    "quarter",
+    "day_month",
+    "week",
+    "iso_week",
+    "month_week",
+)
+_YEARLESS = (*_BORROWS_YEAR, "weekday")
 _MAY = 5
 _MONTHS_OR_VERBS = ("may", "march")
 _GRAINS: Mapping[str, Grain] = {

@@ -31,7 +31,8 @@ class Parts:
     """What the parts of an expression mean; None or empty: it has no such part.
 
     Months count from 1, weekdays from Monday, 0. `turn` is -1 (last), 0 (this) or 1 (next).
-    `away` is a distance from today, such as (-1, "week").
+    `nth` counts the weeks of a month, from its end below 0. `away` is a distance from today,
+    such as (-1, "week").
     """
 
     month: int | None = None
@@ -41,6 +42,7 @@ class Parts:
     quarter: int | None = None
     week: int | None = None
     count: int | None = None
+    nth: int | None = None
     unit: str = ""
     turn: int | None = None
     away: tuple[int, str] | None = None
@@ -68,6 +70,7 @@ def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
         quarter=_read_number(meanings, "q"),
         week=_read_number(meanings, "week"),
         count=_read_number(meanings, "n"),
+        nth=_read_number(meanings, "nth"),
         unit=meanings.get("unit") or meanings.get("span", ""),
         turn=_read_number(meanings, "turn", "after"),
         away=_read_distance(meanings.get("fixed", "")),
@@ -124,6 +127,7 @@ def read_vocabulary(times: Times, *, plain: bool = True) -> Vocabulary:
         "weekday": weekdays,
         "anyday": weekdays,
         "n": _index_words(times.numbers),
+        "nth": _index_words(times.ordinals),
     }
     if not plain:
         return vocabulary
