@@ -22,7 +22,8 @@ CUTS = (5, 10, 20)
 class LabelledQuestion(StrictCamelModel):
     """A question, and what answers it: the ids of messages, or words of the answer.
 
-    A result answers if it comes from one of the messages, or has all of the words.
+    A result answers if it comes from one of the messages, or has all of the words. A
+    summary comes from the messages that its sentences tell.
     """
 
     question: Annotated[str, Field(min_length=1, max_length=10_000)]

@@ -1,9 +1,9 @@
 """Evaluate: ask a caller's own questions and measure the answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from varve.domain.calendar import Grain
+from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.errors import Rejected
 from varve.domain.evaluation import (
     CUTS,
@@ -13,7 +13,11 @@ from varve.domain.evaluation import (
     average,
     judge,
 )
+from varve.domain.record import MemoryType
+from varve.domain.search.answer import Result
 from varve.domain.search.query import SearchRequest
+from varve.domain.statements.repeats import StoreWords, list_sources
+from varve.domain.statements.summary_sentences import read_sentences
 from varve.domain.tuning import (
     LEAST_QUESTIONS,
     Setting,
@@ -21,6 +25,7 @@ from varve.domain.tuning import (
     rate,
     tune,
 )
+from varve.usecases.find import Stock, read_columns
 from varve.usecases.search import build_lookup, look_up, search
 from varve.usecases.session import Session
 
@@ -33,12 +38,14 @@ def evaluate_retrieval(
     `withoutSummaries` searches the words and the facts alone. Nothing is written.
     Raises Rejected, Misconfigured, Retryable.
     """
+    told = _SummarizedMessages(session)
     found: dict[str, Figures] = {}
     for name, types in VARIANTS.items():
         figures = []
         for question in questions:
             request = _build_request(question, types)
-            figures.append(judge(question, search(session, request).results))
+            results = told.name_in(search(session, request).results)
+            figures.append(judge(question, results))
         found[name] = average(figures)
     return found
 
@@ -81,6 +88,8 @@ def tune_retrieval(
         build_lookup(session.with_config(view.config), view), reranker=None
     )
 
+    told = _SummarizedMessages(session)
+
     def score(setting: Setting) -> list[float]:
         asked = replace(
             lookup,
@@ -89,7 +98,7 @@ def tune_retrieval(
         )
         scores: list[float] = []
         for question, request in zip(questions, requests, strict=True):
-            results = look_up(asked, request).results
+            results = told.name_in(look_up(asked, request).results)
             scores.append(rate(judge(question, results)))
         return scores
 
@@ -109,3 +118,40 @@ def _build_request(
             "max_results": max(CUTS),
         }
     )
+
+
+class _SummarizedMessages:
+    """The messages that an agent's summaries tell in a sentence, each summary read once.
+
+    A summary of a year is made from every message; it answers for those alone whose
+    words it tells.
+    """
+
+    def __init__(self, session: Session) -> None:
+        reader = session.records.at(session.scope)
+        stock = Stock(session.scope, reader, session.embedder)
+        levels = (read_columns(stock, grain) for grain in SUMMARY_GRAINS)
+        self._told = read_columns(stock, Grain.WORKING)
+        self._levels = [level for level in levels if level is not None]
+        self._known: dict[str, list[str]] = {}
+
+    def name_in(self, results: Sequence[Result]) -> list[Result]:
+        """Return results whose summaries have the ids of such messages as sources."""
+        return [self._name(result) for result in results]
+
+    def _name(self, result: Result) -> Result:
+        if result.memory_type != MemoryType.SUMMARY:
+            return result
+        if result.id not in self._known:
+            ids = dict.fromkeys(self._find_messages(result))
+            self._known[result.id] = list(ids)
+        return result.model_copy(update={"source_ids": self._known[result.id]})
+
+    def _find_messages(self, summary: Result) -> Iterator[str]:
+        if self._told is None:
+            return
+        sources = list_sources([summary.id], self._levels, self._told)
+        words = self._told.derive(StoreWords)
+        for sentence in read_sentences(summary.content):
+            for row in words.list_telling(sentence, sorted(sources)):
+                yield from self._told.sources[row]

@@ -94,11 +94,20 @@ class StoreWords:
         self, sentence: SummarySentence, sources: Iterable[int]
     ) -> int | None:
         """Return the source that says a sentence: in the same words, else in most of them."""
+        return next(iter(self.list_telling(sentence, sources)), None)
+
+    def list_telling(
+        self, sentence: SummarySentence, sources: Iterable[int]
+    ) -> list[int]:
+        """Return the sources that say a sentence in the same words, else `find_source`."""
         rows = list(sources)
-        for row in rows:
-            if sentence.wording in self._read_wordings(row):
-                return row
-        return self.find_source(sentence, rows)
+        same = [
+            row for row in rows if sentence.wording in self._read_wordings(row)
+        ]
+        if same:
+            return same
+        row = self.find_source(sentence, rows)
+        return [] if row is None else [row]
 
     def find_source(
         self, sentence: SummarySentence, sources: Iterable[int]
