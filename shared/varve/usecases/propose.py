@@ -8,9 +8,11 @@ import numpy as np
 from varve.domain.errors import Rejected
 from varve.domain.statements.likeness import (
     LEAST_LIKENESS,
+    keep_telling,
     telling_words,
     word_likeness,
 )
+from varve.domain.statements.owners import leave_out_others
 from varve.usecases.fold_proposals import fold_statements, list_sentences
 from varve.usecases.proposals import Proposal, read_statements
 from varve.usecases.session import Session
@@ -39,19 +41,25 @@ def _weigh(
     session: Session, query: str, found: Sequence[Proposal]
 ) -> list[Proposal]:
     """Return the statements that are likely enough: by words, else by meaning."""
-    near = [
-        replace(one, likeness=share)
-        for one in found
-        if (share := word_likeness(query, one.content)) >= WORTH_EMBEDDING
-    ]
-    texts = [query, *(one.content for one in near)]
-    texts += list_sentences(query, near)
+    near: list[Proposal] = []
+    said: list[str] = []
+    for one in found:
+        if word_likeness(query, one.content) < WORTH_EMBEDDING:
+            continue
+        words = leave_out_others(query, one.content)
+        share = word_likeness(query, words)
+        if share >= WORTH_EMBEDDING:
+            near.append(replace(one, likeness=share))
+            said.append(words.removeprefix(f"{one.speaker}: "))
+    # "El … de" is as much like "el número de Eva" as its thing is.
+    asked = keep_telling(query)
+    texts = [asked, *said, *list_sentences(query, near)]
     told = list(dict.fromkeys(texts))
     vectors = dict(zip(told, session.embedder.embed(told), strict=True))
     likely: list[Proposal] = []
     others: list[Proposal] = []
-    for one in near:
-        cosine = float(np.dot(vectors[query], vectors[one.content]))
+    for one, words in zip(near, said, strict=True):
+        cosine = float(np.dot(vectors[asked], vectors[words]))
         likeness = min(1.0, max(one.likeness, cosine))
         weighed = replace(one, likeness=likeness)
         kept = likely if likeness >= LEAST_LIKENESS else others

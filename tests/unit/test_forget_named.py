@@ -1,0 +1,66 @@
+"""What `varve forget --query` proposes: statements about the one whom the query names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_told_last import NOW, talk
+from varve import Memory
+
+TOLD = (
+    "Ana Ruiz lives in Utrecht.",
+    "Ana Ruiz's sister Clara lives in Ghent.",
+    "Eva's dog is called Bruno.",
+    "Eva's sister has a dog called Rex.",
+    "Eva's number is 612 345 678.",
+    "Eva is allergic to peanuts.",
+    "Luis's contract ends in May.",
+    "Luis's contrast dye made him ill.",
+    "Sara vive en Vigo.",
+    "La hermana de Sara, Clara, vive en Gante.",
+    "El perro de Sara se llama Toby.",
+    "El número de Sara es el 699 111 222",
+    "Sara es alérgica a los cacahuetes.",
+    "El compañero de piso de Sara está embarazado de ideas.",
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    path: Path = tmp_path_factory.mktemp("memory")
+    with Memory.open(path, now=NOW) as opened:
+        for number, text in enumerate(TOLD, 1):
+            opened.ingest(talk(number, text))
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("where Ana lives", [1]),
+        ("where Ana Ruiz lives", [1]),
+        ("where Ana's sister lives", [2]),
+        ("Ana", [1, 2]),
+        ("Eva's dog", [3]),
+        ("the dog of Eva's sister", [4]),
+        ("Eva's allergy", [6]),
+        ("Luis's contract", [7]),
+        ("dónde vive Sara", [9]),
+        ("dónde vive la hermana de Sara", [10]),
+        ("el perro de Sara", [11]),
+        ("el gato de Sara", []),
+        ("el número de Sara", [12]),
+        ("la alergia de Sara", [13]),
+        ("las alergias de Sara", [13]),
+        ("el embarazo de Sara", []),
+    ],
+)
+def test_a_query_proposes_what_is_told_of_the_one_it_names(
+    memory: Memory, query: str, named: list[int]
+) -> None:
+    proposed = memory.propose_forget(query)["statements"]
+    told = [one["content"].removeprefix("u-1: ") for one in proposed]
+    assert sorted(told) == sorted(TOLD[number - 1] for number in named)
