@@ -57,6 +57,16 @@ NAMED = [
     ("Salgo con Pablo desde marzo.", "Quiero que olvides con quién salgo."),
     ("Mi grupo sanguíneo es A negativo.", "Borra mi grupo sanguíneo de tu memoria."),
     ("Mi cuenta acaba en 4451.", "¿Puedes olvidar mi cuenta?"),
+    ("My therapist is Dr. Vega.", "Forget the therapist thing."),
+    ("I see a therapist on Mondays.", "Can you forget that whole therapist thing, please?"),
+    ("I was on sertraline.", "Forget the thing about the sertraline."),
+    ("My salary is 50000 euros.", "Forget the part about my salary."),
+    ("My ankle hurts.", "Forget the knee and ankle thing, ok?"),
+    ("Tomo sertralina.", "Olvida lo de la sertralina."),
+    ("Mi ex se llama Paco.", "Olvida lo que te dije de mi ex."),
+    ("El divorcio sale en mayo.", "Quiero que olvides lo del divorcio, por favor."),
+    ("Marcos me debe dinero.", "Olvida el asunto de Marcos."),
+    ("Tengo ansiedad.", "Olvida lo de la sertralina y la ansiedad."),
 ]  # fmt: skip
 BESIDE = [
     ("My sister lives in Oslo.", "Please forget where I live."),
@@ -111,6 +121,19 @@ BESIDE = [
     ("Mi borrador va de ballenas.", "Borra mi borrador."),
     ("Quiero pizza.", "Olvida la pizza, mejor sushi."),
     ("Me gusta el jazz.", "Olvídalo."),
+    ("My therapist is Dr. Vega.", "I forgot the therapist's number."),
+    ("My therapist is Dr. Vega.", "Don't forget the therapist thing."),
+    ("My therapist is Dr. Vega.", "Never forget the therapist thing."),
+    ("My therapist is Dr. Vega.", "Forget the whole thing."),
+    ("My boss was the last to go.", "Forget the last thing."),
+    ("The header is blue.", "Delete the header thing."),
+    ("I want pizza tonight.", "Forget the pizza thing, let's get sushi."),
+    ("On Monday I see the dentist.", "Forget the Monday thing."),
+    ("Tengo cita el lunes.", "No olvides lo de la cita."),
+    ("Tengo cita el lunes.", "Se me olvidó lo de la cita."),
+    ("Quiero galletas.", "Olvida lo de las galletas, mejor un bizcocho."),
+    ("Mañana voy a Lugo.", "Olvida lo de mañana."),
+    ("La otra vez fui a Lugo.", "Olvida lo de la otra vez."),
 ]  # fmt: skip
 
 

@@ -12,7 +12,9 @@ class ForgettingWords:
 
     A request begins with `polite` words, then one of `asks`, or one of `erases`, which also
     erase other things: there it names `memory` or a `personal` thing. `told` follows it
-    where everything about a thing is meant; `lead` says nothing; `ends` end what it names:
+    where everything about a thing is meant; `lead` says nothing; `ends` end what it names.
+    One of `matters` ("the … thing") means everything about its group `matter`, if only
+    `trailing` words follow. What it names else:
     - the speaker `myself`, verb and all, or what is known `about_myself`, before `trailing`
       words that say nothing and not before what it `spares`;
     - a thing of one's `own`, as `asked_own` asks for it too;
@@ -32,6 +34,7 @@ class ForgettingWords:
     erases: Words = ()
     memory: Words = ()
     told: Words = ()
+    matters: Words = ()
     lead: Words = ()
     ends: Words = ()
     myself: Words = ()

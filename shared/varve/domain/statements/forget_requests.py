@@ -1,16 +1,29 @@
-"""Where in a message a request to forget may stand."""
+"""Where in a message a request to forget may stand, and the thing that it means all about."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from functools import cache
 
+from varve.domain.language.forgetting_words import ForgettingWords
 from varve.domain.language.languages import installed_languages
+from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import fold
 from varve.domain.statements.cues import read_cues
 
 _TAILS = re.compile(r"[,;:] +(?=\w)")
 _NOT_MEANT = frozenset({"reported", "supposed"})
 """What a text with such words before a request says is no request of its speaker's."""
+
+
+class Naming(StrEnum):
+    """How a request names what it is about."""
+
+    OWN = "own"
+    CLAUSE = "clause"
+    STATEMENT = "statement"
+    ANY = "any"
+    SELF = "self"
 
 
 def list_request_patterns() -> Iterator[str]:
@@ -40,6 +53,32 @@ def list_tails(sentence: str) -> list[str]:
         if before.found.isdisjoint(_NOT_MEANT):
             found.append(tail)
     return found
+
+
+class Matters:
+    """What a language's requests mean everything about: "the therapist thing"."""
+
+    def __init__(self, given: ForgettingWords) -> None:
+        trailing = rf"(?:,? {any_of(given.trailing)}\b)*\W*"
+        self._patterns = [
+            re.compile(f"{matter}{trailing}") for matter in given.matters
+        ]
+
+    def find(self, body: str, sentence: str) -> str:
+        """Return what a request's folded body names so, else "".
+
+        In a sentence of a time it may be a plan: "forget the Monday thing".
+        """
+        for pattern in self._patterns:
+            found = pattern.fullmatch(body)
+            if found and not tells_time(sentence):
+                return found["matter"]
+        return ""
+
+
+def any_of(patterns: Iterable[str]) -> str:
+    """Return a pattern that matches one of the patterns."""
+    return f"(?:{'|'.join(patterns)})"
 
 
 @cache

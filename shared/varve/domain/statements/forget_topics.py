@@ -3,13 +3,13 @@
 "Forget my salary" names a thing of its speaker's own, "forget where I live" a clause, "forget
 that I was fired" a statement, and "forget what I told you about Ana" whatever is told of Ana.
 "Forget me" and "delete everything you know about me" name all that is told of the speaker.
-"Forget it" and "forget pizza" name nothing that memory hides.
+"Forget the therapist thing" means whatever is told of the therapist. "Forget it" and "forget
+pizza" name nothing that memory hides.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache, cached_property
 from itertools import pairwise
 
@@ -17,7 +17,13 @@ from varve.domain.extractive import sentences
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.tokens import words
-from varve.domain.statements.forget_requests import list_tails, may_ask
+from varve.domain.statements.forget_requests import (
+    Matters,
+    Naming,
+    any_of,
+    list_tails,
+    may_ask,
+)
 from varve.domain.statements.likeness import LEAST_LIKENESS
 from varve.domain.statements.told_sentences import (
     ToldSentence,
@@ -35,16 +41,6 @@ _FORMS = 2
 """So many first words of a statement must be the same: its subject and its verb."""
 _SHORT = frozenset({"m", "ve", "d", "ll", "re", "s"})
 """The ends of contractions such as "I'm"."""
-
-
-class Naming(StrEnum):
-    """How a request names what it is about."""
-
-    OWN = "own"
-    CLAUSE = "clause"
-    STATEMENT = "statement"
-    ANY = "any"
-    SELF = "self"
 
 
 @dataclass(frozen=True)
@@ -201,30 +197,31 @@ class _Requests:
 
     def __init__(self, language: Language) -> None:
         given = language.forgetting
-        polite = _any_of(given.polite)
-        asks, erases = _any_of(given.asks), _any_of(given.erases)
-        lead, memory = _any_of(given.lead), _any_of(given.memory)
+        polite = any_of(given.polite)
+        asks, erases = any_of(given.asks), any_of(given.erases)
+        lead, memory = any_of(given.lead), any_of(given.memory)
         self._request = re.compile(
             rf"\W*(?:{polite}\b[,.!:]* )*(?:{asks}|(?P<erases>{erases}))\b"
-            rf"(?:,? {lead}\b,?)*(?P<told>,? {_any_of(given.told)}\b)?"
+            rf"(?:,? {lead}\b,?)*(?P<told>,? {any_of(given.told)}\b)?"
             rf"(?:,? {lead}\b,?)* (?P<body>.+?)(?P<memory> {memory}\b.*)?$"
         )
-        trailing = rf"(?:,? {_any_of(given.trailing)}\b)*"
+        trailing = rf"(?:,? {any_of(given.trailing)}\b)*"
         verbs = rf"(?:{asks}|{erases})(?:,? {lead}\b,?)*"
         self._self = re.compile(
-            rf"\W*(?:{polite}\b[,.!:]* )*(?:{_any_of(given.myself)}{trailing}\W*$"
-            rf"|{verbs} {_any_of(given.about_myself)}{trailing}"
-            rf"(?:\W*$|[,;:.] (?!{_any_of(given.spares)}\b)))"
+            rf"\W*(?:{polite}\b[,.!:]* )*(?:{any_of(given.myself)}{trailing}\W*$"
+            rf"|{verbs} {any_of(given.about_myself)}{trailing}"
+            rf"(?:\W*$|[,;:.] (?!{any_of(given.spares)}\b)))"
         )
-        self._ends = re.compile(rf"\s?{_any_of(given.ends)}.*$")
-        self._own_thing = re.compile(rf"{_any_of(given.own)} (?P<thing>.+)")
-        self._asked_own = re.compile(_any_of(given.asked_own))
+        self._matters = Matters(given)
+        self._ends = re.compile(rf"\s?{any_of(given.ends)}.*$")
+        self._own_thing = re.compile(rf"{any_of(given.own)} (?P<thing>.+)")
+        self._asked_own = re.compile(any_of(given.asked_own))
         self._asked = re.compile(
-            rf"{_any_of(given.asked)}(?: {_any_of(given.subject)}\b)"
+            rf"{any_of(given.asked)}(?: {any_of(given.subject)}\b)"
             rf"{'?' if given.drops_subject else ''}(?P<rest>.+)"
         )
-        self._states = re.compile(_any_of(given.states))
-        self._of_others = re.compile(_any_of(given.of_others))
+        self._states = re.compile(any_of(given.states))
+        self._of_others = re.compile(any_of(given.of_others))
         lists = language.words
         self._empty = lists.stop_words | lists.courtesies
         self._personal = frozenset(given.personal)
@@ -233,16 +230,16 @@ class _Requests:
         self.passed_over = frozenset(given.adverbs)
         if not given.drops_subject:
             self.passed_over |= self._empty
-        self._asking = re.compile(_any_of(language.questions.asking))
+        self._asking = re.compile(any_of(language.questions.asking))
         self.drops_subject = given.drops_subject
-        self.own = re.compile(_any_of(given.own))
-        self.subject = re.compile(_any_of(given.subject))
-        owner = "" if given.drops_subject else rf"\b{_any_of(given.subject)} "
-        self.has = re.compile(rf"{owner}\b{_any_of(given.has)}$")
-        self.place = re.compile(_any_of(given.place))
-        self.naming = re.compile(rf"\b{_any_of(given.naming)}")
+        self.own = re.compile(any_of(given.own))
+        self.subject = re.compile(any_of(given.subject))
+        owner = "" if given.drops_subject else rf"\b{any_of(given.subject)} "
+        self.has = re.compile(rf"{owner}\b{any_of(given.has)}$")
+        self.place = re.compile(any_of(given.place))
+        self.naming = re.compile(rf"\b{any_of(given.naming)}")
         self.tells = {
-            word: re.compile(rf"\b{_any_of(patterns)}")
+            word: re.compile(rf"\b{any_of(patterns)}")
             for word, patterns in given.tells.items()
         }
 
@@ -280,16 +277,28 @@ class _Requests:
         if found is None:
             return
         names = list_capitalized(sentence, 1)
-        topics: Iterator[Topic] = self._read_body(
-            found["body"], names, bool(found["told"])
-        )
+        body, told = found["body"], bool(found["told"])
+        topics = self._read_matter(body, sentence, names)
+        topics = topics or list(self._read_body(body, names, told))
         if found["erases"] and not found["memory"]:
             # "Delete my draft" is said to an agent about another thing than its memory.
-            topics = filter(self._is_of_memory, topics)
+            topics = [
+                one for one in topics if self._is_of_memory(one, is_told=told)
+            ]
         yield from topics
 
-    def _is_of_memory(self, topic: Topic) -> bool:
-        if topic.everything:
+    def _read_matter(
+        self, body: str, sentence: str, names: frozenset[str]
+    ) -> list[Topic]:
+        matter = self._matters.find(body, sentence)
+        topics = list(self._read_body(matter, names, is_everything=False))
+        return topics or [
+            Topic(Naming.ANY, piece, self, everything=True)
+            for piece in filter(None, _JOINTS.split(matter))
+        ]
+
+    def _is_of_memory(self, topic: Topic, *, is_told: bool) -> bool:
+        if is_told:
             return True
         # "My address from the letter" is a thing of the letter's.
         named = self.list_telling(topic.text)
@@ -357,10 +366,6 @@ class _Requests:
             place=bool(groups.get("where")),
             amount=bool(groups.get("amount")),
         )
-
-
-def _any_of(patterns: Iterable[str]) -> str:
-    return f"(?:{'|'.join(patterns)})"
 
 
 @cache
