@@ -41,11 +41,13 @@ class NameWords:
     """Words about names: capitalized ones that are none, particles within a name, and "or".
 
     `roles` are folded names of a speaker's part in a conversation, such as "user", and of no
-    person. In folded text `person_states` follow the name of one of whom they tell a state.
+    person. In folded text `person_states` follow the name of one of whom they tell a state;
+    those of `person_only` are told of no company, place or thing.
     """
 
     roles: Words = ()
     person_states: Words = ()
+    person_only: Words = ()
     not_names: Words = ()
     particles: Words = ()
     or_: Words = ()

@@ -1,9 +1,9 @@
 """Who and what occurs in a memory, as `people` and `topics` of a search may name them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from varve.domain.language.tokens import fold
+from varve.domain.language.tokens import spaced_words
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record
 from varve.domain.statements.persons import (
@@ -11,6 +11,7 @@ from varve.domain.statements.persons import (
     list_roles,
     names_role,
 )
+from varve.domain.statements.told_persons import find_told_persons
 from varve.domain.topics import list_name_words, list_words, stem_topic
 from varve.domain.triple import Triple
 from varve.usecases.session import Session
@@ -28,18 +29,19 @@ Occurrence = dict[str, str | int]
 def list_people(session: Session) -> list[Occurrence]:
     """Return who speaks or is told of, by the number of facts and turns that name them.
 
-    Names come from speakers, summaries and the graph; a role such as "User" is none.
+    Names come from speakers, summaries, the graph, and what the words tell of persons
+    alone; a role such as "User" is none.
     Raises Retryable.
     """
     told = list(read_working(session.scope, session.records))
     names = _find_names(
         told, session.graph.triples(session.scope), _read_summaries(session)
     )
-    texts = [fold(one.content) for one in told]
+    texts = [spaced_words(one.content) for one in told]
     counts: Counter[str] = Counter()
     for name in names.values():
-        folded = fold(name)
-        counts[name] = sum(folded in text for text in texts)
+        words = spaced_words(name)
+        counts[name] = sum(words in text for text in texts)
     return _list("name", counts)
 
 
@@ -101,21 +103,33 @@ def _find_names(
     summaries: Iterable[Record],
 ) -> dict[str, str]:
     """Return the names of persons by their normalized form."""
-    found: list[str] = []
-    for record in told:
-        is_turn = record.memory_type is MemoryType.TURN
-        if is_turn and record.about and is_person(record.about):
-            found.append(record.about)
-    for triple in triples:
-        if _leads_to_person(triple.label):
-            found.append(triple.evidence[0].object)
+    known = list(triples)
+    found = [name for record in told for name in _list_named(record)]
+    found += _list_objects(known, _leads_to_person)
     for summary in summaries:
         found += summary.people
+    pets = _list_objects(known, _NO_KIN.__contains__)
+    no_persons = set(map(normalized, pets))
     names: dict[str, str] = {}
     for name in found:
-        if not names_role(name):
+        if not names_role(name) and normalized(name) not in no_persons:
             names.setdefault(normalized(name), name)
     return names
+
+
+def _list_named(record: Record) -> Iterator[str]:
+    """Yield a record's speaker and the persons of whom its words tell."""
+    is_turn = record.memory_type is MemoryType.TURN
+    if is_turn and record.about and is_person(record.about):
+        yield record.about
+    yield from find_told_persons(_read_words(record))
+
+
+def _list_objects(
+    triples: Iterable[Triple], has_label: Callable[[str], bool]
+) -> list[str]:
+    """Return the objects of triples with such labels, as they were first told."""
+    return [one.evidence[0].object for one in triples if has_label(one.label)]
 
 
 def _leads_to_person(label: str) -> bool:
