@@ -359,14 +359,57 @@ def test_13_a_question_of_time_alone_brings_what_its_window_holds(
         assert (word in block) is (word in told)
 
 
-def test_13_a_question_of_time_alone_brings_the_windows_summaries(
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What happened in March?",
+        "¿Qué pasó en marzo?",
+        "What have we talked about two months ago?",
+        "What happened on 10 March?",
+        "March 2026",
+        "What happened 10 weeks ago?",
+    ],
+)
+def test_7_a_question_of_time_alone_has_each_statement_in_one_place(
+    tmp_path: Path, question: str
+) -> None:
+    """A month that has other weeks too adds nothing to an answer about one week."""
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    memory.ingest(conversation("c-2", "I sold my kayak.", day="2026-03-25"))
+    memory.summarize()
+    found = memory.search(question, user_id="u-ana").results
+    assert {result.memory_type for result in found} == {"turn"}
+    for words in ("pottery", "roof", "kayak"):
+        assert sum(words in result.content for result in found) <= 1
+    folded = [id_ for result in found for id_ in result.also_in]
+    assert any(id_.startswith("summary-") for id_ in folded)
+    assert len(folded) == len(set(folded))
+
+
+def test_7_a_question_of_time_for_one_grain_has_its_summaries(
     tmp_path: Path,
 ) -> None:
     memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
     say_spring(memory)
     memory.summarize()
+    question = "What happened in March?"
+    for limits in ({"grain": "monthly"}, {"memory_types": ["summary"]}):
+        found = memory.search(question, user_id="u-ana", **limits).results
+        assert {result.memory_type for result in found} == {"summary"}
+
+
+def test_7_a_question_of_time_alone_keeps_a_summary_of_expired_words(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    memory.summarize()
+    memory.configure("plan", "free")
+    memory.cleanup()
     found = memory.search("What happened in March?", user_id="u-ana").results
-    assert {"summary", "turn"} == {result.memory_type for result in found}
+    assert [result.memory_type for result in found] == ["summary"]
+    assert "pottery" in found[0].content
 
 
 def test_13_a_telling_word_without_a_match_in_its_window_keeps_the_hint(

@@ -1,9 +1,12 @@
 """The summaries of a browse: those that only repeat what the browse has in other places."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
+from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import Grain
+from varve.domain.calendar import Grain, day_of
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
@@ -17,11 +20,39 @@ from varve.domain.statements.summary_sentences import (
 from varve.usecases.find import Stock, read_columns
 from varve.usecases.lookup import Browsing
 
+_MOMENT = timedelta(microseconds=1)
 _FINEST_FIRST = {grain: number for number, grain in enumerate(Grain)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Days:
+    """The local days of a browse's window; "": no limit."""
+
+    first: str
+    last: str
+
+    def have(self, sentence: SummarySentence) -> bool:
+        """Return whether a sentence may have been said on one of the days."""
+        if not sentence.day:
+            return True
+        is_early = self.first > sentence.day
+        is_late = bool(self.last) and sentence.day > self.last
+        return not (is_early or is_late)
+
+
+def _read_days(where: Filter, zone: ZoneInfo) -> _Days:
+    since, until = where.since, where.until
+    return _Days(
+        day_of(since, zone) if since else "",
+        day_of(until - _MOMENT, zone) if until else "",
+    )
+
+
 def find_repeating(
-    found: Iterable[Browsing], stocks: Iterable[Stock], where: Filter
+    found: Iterable[Browsing],
+    stocks: Iterable[Stock],
+    where: Filter,
+    zone: ZoneInfo,
 ) -> dict[tuple[str | None, str], tuple[str, ...]]:
     """Return the records that say what a summary does, by the summary's agent and id.
 
@@ -34,7 +65,10 @@ def find_repeating(
     summaries.sort(key=_finest_first)
     if not summaries:
         return {}
-    agents = {stock.agent: _AgentStatements(stock, where) for stock in stocks}
+    days = _read_days(where, zone)
+    agents = {
+        stock.agent: _AgentStatements(stock, where, days) for stock in stocks
+    }
     repeating: dict[tuple[str | None, str], tuple[str, ...]] = {}
     for one in summaries:
         telling = agents[one.agent].list_telling(one.record)
@@ -51,9 +85,10 @@ def _finest_first(one: Browsing) -> tuple[int, float]:
 class _AgentStatements:
     """What one agent's browse says: its facts and turns, and the summaries that stay."""
 
-    def __init__(self, stock: Stock, where: Filter) -> None:
+    def __init__(self, stock: Stock, where: Filter, days: _Days) -> None:
         self._stock = stock
         self._where = where
+        self._days = days
         self._kept: dict[tuple[str | None, str], str] = {}
 
     @cached_property
@@ -77,15 +112,14 @@ class _AgentStatements:
     def list_telling(self, summary: Record) -> tuple[str, ...]:
         """Return the ids of the records that say all of a summary; empty: it adds something.
 
-        Of a browse about a name or topic, only the sentences count that have it.
+        Of a browse about a name or topic, only the sentences count that have it; of one in a
+        window, only those said in it.
         """
         sentences = read_sentences(summary.content)
-        mentions = self._where.mentions
-        about = [one for one in sentences if has_mentions(one.text, mentions)]
         rows = self._list_sources(summary)
         telling = [
             self._find_telling(one, rows, summary.user_id)
-            for one in about or sentences
+            for one in self._select_sought(sentences)
         ]
         known = tuple(dict.fromkeys(id_ for id_ in telling if id_))
         if known and all(telling):
@@ -94,6 +128,18 @@ class _AgentStatements:
             key = (summary.user_id, one.wording)
             self._kept.setdefault(key, summary.id)
         return ()
+
+    def _select_sought(
+        self, sentences: Sequence[SummarySentence]
+    ) -> Sequence[SummarySentence]:
+        """Return the sentences that the browse seeks, or all if it seeks none of them."""
+        mentions = self._where.mentions
+        sought = [
+            one
+            for one in sentences
+            if self._days.have(one) and has_mentions(one.text, mentions)
+        ]
+        return sought or sentences
 
     def _list_sources(self, summary: Record) -> Sequence[int]:
         """Return the facts and turns that a summary was made from and that are shown."""

@@ -135,16 +135,12 @@ def _fold(
 def _fold_summaries(
     folded: Sequence[_Folded], way: Route, running: Running
 ) -> list[_Folded]:
-    """Fold each summary that adds nothing into the place of a statement that it repeats.
-
-    A browse for one grain, for summaries alone, or for a time in words ("What happened in
-    March?") keeps them all.
-    """
-    of_summaries = set(way.where.memory_types) == {MemoryType.SUMMARY}
-    if of_summaries or way.understood or way.asked:
+    """Fold each summary that adds nothing into the place of a statement that it repeats."""
+    if _keeps_summaries(way, running):
         return list(folded)
     shown = [one.shown for one in folded]
-    repeating = find_repeating(shown, running.stocks, way.where)
+    zone = running.lookup.zone
+    repeating = find_repeating(shown, running.stocks, way.where, zone)
     places = [one for one in folded if one.key not in repeating]
     place_of = _number_places(places)
     for one in folded:
@@ -155,6 +151,18 @@ def _fold_summaries(
                 places[number] = places[number].adding((id_, *one.also_in))
                 break
     return places
+
+
+def _keeps_summaries(way: Route, running: Running) -> bool:
+    """Return whether a browse shows the summaries that add nothing too.
+
+    It does so for one grain and for summaries alone, and for the context of a time in
+    words ("What happened in March?"), which folds them line by line.
+    """
+    of_summaries = set(way.where.memory_types) == {MemoryType.SUMMARY}
+    of_one_grain = running.request.grain != "auto"
+    by_line = running.lookup.by_line and way.understood is not None
+    return of_summaries or of_one_grain or by_line
 
 
 def _number_places(
