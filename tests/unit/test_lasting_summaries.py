@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
+
+import pytest
 
 from tests.support.builders import MORNING, WordEmbedder, a_record
 from tests.support.summarized import (
@@ -16,8 +19,11 @@ from tests.support.summarized import (
     turn,
 )
 from varve.domain.calendar import Period
+from varve.domain.extractive import chosen
+from varve.domain.last_states import find_last_states
 from varve.domain.lasting import LEAST_DAYS
 from varve.domain.record import Record, as_span, span_of
+from varve.domain.source_lines import SourceLine
 from varve.domain.summary import KEY_FACTS_HEADING, RECURRING_HEADING
 from varve.domain.text import estimated_tokens
 from varve.usecases.condensing import ExtractiveSummarizer
@@ -90,6 +96,70 @@ def test_item_8_changes_and_decisions_come_before_what_is_as_ever() -> None:
         assert "2026-03-02: Elena: " in content
         assert "I moved to Lisbon." in content
         assert "We decided to sell the boat." in content
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("The council refused the licence.", "They granted the licence."),
+        ("Our planning request was denied.", "They approved the request."),
+        ("They postponed the concert.", "The concert has been cancelled."),
+        ("El banco rechazó la hipoteca.", "El banco aprobó la hipoteca."),
+        ("Me han denegado la beca.", "Me han concedido la beca."),
+    ],
+)
+def test_item_8_a_higher_grain_prefers_the_last_state(
+    first: str, last: str
+) -> None:
+    """The budget of the first line alone holds the last one instead."""
+    lines = lines_of_days(first, *IDLE, last)
+    vectors = list(WordEmbedder().embed([line.said for line in lines]))
+    budget = max(
+        estimated_tokens(f"{lines[at]}.\n") for at in (0, len(lines) - 1)
+    )
+    kept = chosen(lines, vectors, budget, recurring={"licence": 2})
+    assert last in kept
+    assert first not in kept
+
+
+def lines_of_days(*said: str) -> list[SourceLine]:
+    lines: list[SourceLine] = []
+    for day, words in enumerate(said):
+        at = MORNING + timedelta(days=day)
+        label = at.date().isoformat()
+        lines.append(SourceLine(label, words, at, 0.5, "Elena", heard=True))
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "pairs"),
+    [
+        ("We asked about the licence.", "They granted it.", []),
+        ("They refused the licence.", "They approved the budget.", []),
+        ("They refused the licence.", "Have they granted the licence?", []),
+        ("They refused the licence.", "They almost granted the licence.", []),
+        ("I bought a desk at Ikea.", "I bought a lamp at Ikea.", []),
+        ("We sold the boat.", "We replaced the sail of the boat.", []),
+        ("I moved to Lisbon.", "My sister moved to Porto.", []),
+        ("Han denegado el permiso.", "Han aprobado el presupuesto.", []),
+        ("I moved to Lisbon.", "I moved to Porto.", [(0, 1)]),
+        ("Hemos aplazado la boda.", "Se ha cancelado la boda.", [(0, 1)]),
+    ],
+)
+def test_item_8_the_last_state_is_one_of_the_same_matter(
+    first: str, later: str, pairs: list[tuple[int, int]]
+) -> None:
+    assert list(find_last_states(lines_of_days(first, later))) == pairs
+
+
+def test_item_8_a_pronoun_stands_for_what_was_named_just_before() -> None:
+    first, asked, granted = lines_of_days(
+        "They refused the licence.",
+        "I asked about the licence again.",
+        "They granted it after all.",
+    )
+    granted = replace(granted, day=asked.day)
+    assert list(find_last_states([first, asked, granted])) == [(0, 2)]
 
 
 def test_item_8_who_and_what_recurs_is_named_as_it_is_written() -> None:

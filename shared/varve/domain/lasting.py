@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from varve.domain.language.stopwords import CHANGES, NO_TOPICS
 from varve.domain.language.tokens import fold
+from varve.domain.last_states import find_last_states
 from varve.domain.source_lines import SourceLine
 
 LEAST_DAYS = 3
@@ -17,6 +18,7 @@ MAX_NAMED = 6
 
 _CHANGE_BONUS = 0.15
 _RECURRENCE_BONUS = 0.1
+_LAST_STATE_LEAD = 0.01
 _ANSWER_WEIGHT = 0.6
 _AGENTS = frozenset({"assistant", "agent", "bot"})
 _WORD = re.compile(r"[^\W_]+")
@@ -37,7 +39,11 @@ def recurring_words(lines: Sequence[SourceLine]) -> dict[str, int]:
 def prefer_what_lasts(
     lines: Sequence[SourceLine], relevance: Floats, recurring: Collection[str]
 ) -> Floats:
-    """Return the relevance with bonuses for change and recurrence, and less for an agent."""
+    """Return the relevance with bonuses for change and recurrence, and less for an agent.
+
+    The last state of a matter is more relevant than the earlier ones: "They granted the
+    licence" than "They refused the licence".
+    """
     weighed = relevance.copy()
     for index, line in enumerate(lines):
         if line.speaker.casefold() in _AGENTS:
@@ -47,6 +53,9 @@ def prefer_what_lasts(
             weighed[index] += _CHANGE_BONUS
         shared = sum(word in recurring for word in words)
         weighed[index] += _RECURRENCE_BONUS * min(1.0, shared / 2)
+    for earlier, later in find_last_states(lines):
+        lead = weighed[earlier] + _LAST_STATE_LEAD
+        weighed[later] = max(weighed[later], lead)
     return np.round(weighed, 6)
 
 
