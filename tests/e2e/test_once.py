@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -916,6 +916,33 @@ def test_8_a_summary_tells_a_statement_in_one_line(
     found = memory.search(grain=grain, user_id="u-ana").results
     told = "\n".join(result.content for result in found)
     for text, word in EVERYDAY.values():
+        assert told.count(word) == 1, told
+        assert text in told
+
+
+@pytest.mark.parametrize("grain", ["daily", "weekly", "monthly"])
+@pytest.mark.parametrize("user", [None, "u-42"])
+def test_8_a_summary_tells_a_statement_of_a_speaker_without_a_name_once(
+    tmp_path: Path, user: str | None, grain: Literal["daily", "weekly"]
+) -> None:
+    """The fact has the user's id or "User" in place of a name."""
+    memory = open_memory(tmp_path, datetime(2026, 4, 20, tzinfo=UTC))
+    said = {
+        "2026-03-03": ("We live in Girona with our two kids.", "Girona"),
+        "2026-03-04": ("My sister Ana Roca lives in Vic.", "Roca"),
+        "2026-03-05": ("Odio las aceitunas verdes.", "aceitunas"),
+        "2026-03-06": ("Mi color favorito es el granate.", "granate"),
+        "2026-03-07": ("I'm married to Laia.", "Laia"),
+    }
+    for day, (text, _) in said.items():
+        one = conversation(f"c-{day}", text, day=day)
+        for message in one["messages"]:
+            del message["name"]
+        memory.ingest({**one, "userId": user})
+    memory.summarize()
+    found = memory.search(grain=grain, memory_types=["summary"]).results
+    told = "\n".join(result.content for result in found)
+    for text, word in said.values():
         assert told.count(word) == 1, told
         assert text in told
 

@@ -98,6 +98,52 @@ def test_words_tell_the_fact_of_a_relation_with_another_verb(
     assert tell_fact(speaker, said, fact)
 
 
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("I live in Girona.", "{} lives in Girona."),
+        ("We live in Girona with our two kids.", "{} lives in Girona."),
+        ("I hate olives.", "{} dislikes olives."),
+        (
+            "I just moved to Girona from Vic.",
+            "{} moved to Girona and lives there.",
+        ),
+        (
+            "I moved to Utrecht last week.",
+            "{} moved to Utrecht and lives there (week of 2026-02-23).",
+        ),
+        ("Vivo en Girona con mis hijos.", "{} vive en Girona."),
+        ("Estoy casada con Laia.", "{} está en matrimonio con Laia."),
+        (
+            "Mi color favorito es el verde.",
+            "Lo que más le gusta a {} (color): verde.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("speaker", ["User", "u-42", "Dana"])
+def test_words_tell_the_fact_that_the_rules_draw_from_them(
+    speaker: str, said: str, fact: str
+) -> None:
+    """The speaker may be a role or the user's id."""
+    assert tell_fact(speaker, said, fact.format(speaker))
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("My sister lives in Girona.", "User lives in Girona."),
+        ("I would like to live in Girona.", "User lives in Girona."),
+        ("Do I live in Girona?", "User lives in Girona."),
+        ("I live in Girona.", "User lives in Porto."),
+        ("Mi hermana vive en Girona.", "User vive en Girona."),
+    ],
+)
+def test_words_of_a_role_about_something_else_do_not_tell_a_fact(
+    said: str, fact: str
+) -> None:
+    assert not tell_fact("User", said, fact)
+
+
 @pytest.mark.parametrize(("said", "fact"), OTHERS)
 def test_words_about_something_else_do_not_tell_a_fact(
     said: str, fact: str

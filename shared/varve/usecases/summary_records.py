@@ -14,10 +14,7 @@ from varve.domain.ledger import (
 )
 from varve.domain.record import MemoryType, Record, as_span
 from varve.domain.statements.drawn import has_date, tell_fact
-from varve.domain.statements.summary_sentences import (
-    SummarySentence,
-    read_sentences,
-)
+from varve.domain.statements.summary_sentences import read_sentences
 from varve.domain.summary import (
     BUDGET_TOKENS,
     KEY_FACTS_HEADING,
@@ -47,18 +44,15 @@ def leave_out_told(
     """
     above = spaced_words(text)
     left = [one for one in facts if spaced_words(one.content) not in above]
-    sentences = read_sentences(text) if left else ()
-    return [one for one in left if not _is_told(one, sentences, zone)]
+    return [one for one in left if not _is_told(one, text, zone)]
 
 
-def _is_told(
-    fact: KeyFact, sentences: Sequence[SummarySentence], zone: ZoneInfo
-) -> bool:
+def _is_told(fact: KeyFact, text: str, zone: ZoneInfo) -> bool:
     day = day_of(fact.event_time, zone)
     dated = has_date(fact.content)
     return any(
         tell_fact(one.speaker, one.said, fact.content)
-        for one in sentences
+        for one in read_sentences(text, fact.user_id)
         if one.day == day or (dated and one.day > day)
     )
 

@@ -13,6 +13,7 @@ A language with rules names its module in its file of data. The module has the r
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from importlib import import_module
 from itertools import product
 from operator import itemgetter
@@ -41,6 +42,8 @@ def _load_readers() -> tuple[Reader, ...]:
 
 
 LANGUAGE_READERS = _load_readers()
+MAX_CACHED_TEXTS = 1_024
+_ANY_DAY = date(2000, 1, 1)
 _NAME = "name"
 _TOLD = (REMEMBERED, CORRECTION)
 """The beginnings of the ids of conversations whose words `remember` and `correct` were given."""
@@ -71,6 +74,13 @@ class RuleExtractor:
             operations=tuple(operations.values()),
             ends_if_known=tuple(if_known.values()),
         )
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def draw_facts(speaker: str, text: str) -> frozenset[str]:
+    """Return the facts that a speaker's words state, as if they were said on any day."""
+    read = _read_text(text, speaker, _ANY_DAY, [], by_name=False)
+    return frozenset(one.fact for one in read)
 
 
 def _statements(batch: Batch) -> Iterator[tuple[Utterance, StatedClause]]:
@@ -113,11 +123,23 @@ def _read(
     utterance: Utterance, batch: Batch, before: list[StatedClause]
 ) -> list[StatedClause]:
     """Return the utterance's statements, up to the sentence in which fiction begins."""
-    who = utterance.speaker
     said = _local_day(utterance.said_at, batch)
     by_name = batch.conversation_id.startswith(_TOLD)
+    return _read_text(
+        utterance.text, utterance.speaker, said, before, by_name=by_name
+    )
+
+
+def _read_text(
+    text: str,
+    who: str,
+    said: date,
+    before: list[StatedClause],
+    *,
+    by_name: bool,
+) -> list[StatedClause]:
     stated: list[StatedClause] = []
-    for sentence in sentences(utterance.text):
+    for sentence in sentences(text):
         if _begins_fiction(sentence):
             break
         stated += _read_sentence(
@@ -275,4 +297,4 @@ def _local_day(instant: datetime, batch: Batch) -> date:
         return instant.date()
 
 
-__all__ = ["RuleExtractor"]
+__all__ = ["RuleExtractor", "draw_facts"]

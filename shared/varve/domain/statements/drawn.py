@@ -73,13 +73,25 @@ def tell_fact(speaker: str | None, part: str, fact: str) -> bool:
     """Return whether a speaker's words say all of a fact.
 
     They do if a clause has the fact's words, or if the fact has all of theirs and no name
-    or figure more. Their verb may have a synonym in it.
+    or figure more. Their verb may have a synonym in it. They do too if the rules draw the
+    fact from them.
     """
     head = f"{speaker}: " if speaker else ""
     clauses = [head + clause for clause in (part, *_CLAUSES.split(part))]
-    return any(
+    is_said = any(
         contains(clause, fact) or _restates(clause, fact) for clause in clauses
     )
+    return is_said or (speaker is not None and _draw(speaker, part, fact))
+
+
+def _draw(speaker: str, part: str, fact: str) -> bool:
+    """Return whether the rules draw a fact from a speaker's words, apart from its date."""
+    from varve.domain.rules import (  # a search reads no facts and needs no rules
+        draw_facts,
+    )
+
+    drawn = {leave_out_date(one) for one in draw_facts(speaker, part)}
+    return leave_out_date(fact) in drawn
 
 
 def leaves_out(fact: str, turn: str) -> bool:
@@ -103,6 +115,11 @@ def _gives_name(text: str) -> bool:
 def has_date(fact: str) -> bool:
     """Return whether a fact has the date that its words gave as "last week"."""
     return _RESOLVED_DATE.search(fact) is not None
+
+
+def leave_out_date(fact: str) -> str:
+    """Return a fact without the date that its words gave as "last week"."""
+    return _RESOLVED_DATE.sub("", fact)
 
 
 def contains(text: str, fact: str) -> bool:
@@ -136,7 +153,7 @@ def _names_relation(cues: Cues) -> bool:
 def _restates(text: str, fact: str) -> bool:
     """Return whether a fact says all of a text, and only plain words more."""
     if has_date(fact):
-        fact = _RESOLVED_DATE.sub("", fact)
+        fact = leave_out_date(fact)
         text = leave_out_times(text)
     words, told = read_particulars(text), read_particulars(fact)
     said, stated = read_cues(text), read_cues(fact)

@@ -68,10 +68,13 @@ def fold_words(text: str) -> str:
 
 
 @lru_cache(maxsize=MAX_CACHED_SUMMARIES)
-def read_sentences(content: str) -> tuple[SummarySentence, ...]:
+def read_sentences(
+    content: str, user: str | None = None
+) -> tuple[SummarySentence, ...]:
     """Return a summary's sentences without headings.
 
-    A line without a date is of the day of the line before it.
+    A line without a date is of the day of the line before it. The user's id may name the
+    speaker.
     """
     recurring = RECURRING_HEADING.strip()
     found: list[SummarySentence] = []
@@ -81,22 +84,32 @@ def read_sentences(content: str) -> tuple[SummarySentence, ...]:
             continue
         dated = _DATE_BEFORE.match(line)
         day = dated[1] if dated else day
-        found += _read_line(line, day)
+        found += _read_line(line, day, user)
     return tuple(found)
 
 
-def _read_line(line: str, day: str) -> Iterator[SummarySentence]:
+def _read_line(
+    line: str, day: str, user: str | None
+) -> Iterator[SummarySentence]:
     speaker: str | None = None
     for sentence in sentences(line):
         text = _DATE_BEFORE.sub("", sentence).strip()
         if text.endswith(":") or not words(text):
             continue
-        named = _SPEAKER.match(text)
+        name = _find_speaker(text, user)
         said = text
-        if named and _is_name(named[1]):
-            speaker = named[1]
-            said = text[named.end() :]
+        if name:
+            speaker = name
+            said = text.removeprefix(f"{name}: ")
         yield SummarySentence(text, said, speaker, day)
+
+
+def _find_speaker(text: str, user: str | None) -> str:
+    """Return the speaker with whom a text begins: the user by id, or a name; "": none."""
+    if user and text.startswith(f"{user}: "):
+        return user
+    named = _SPEAKER.match(text)
+    return named[1] if named and _is_name(named[1]) else ""
 
 
 def _is_name(text: str) -> bool:
