@@ -26,6 +26,7 @@ from varve.domain.record import Record, as_span, span_of
 from varve.domain.source_lines import SourceLine
 from varve.domain.summary import KEY_FACTS_HEADING, RECURRING_HEADING
 from varve.domain.text import estimated_tokens
+from varve.domain.topics import choose_topics
 from varve.usecases.condensing import ExtractiveSummarizer
 
 IDLE = (
@@ -176,6 +177,43 @@ def test_item_8_who_and_what_recurs_is_named_as_it_is_written() -> None:
     assert "Elena" not in recurring, "the speaker recurs on every day"
     above(agent, PYRAMID[2])
     assert "Recurring" not in agent.summary(PYRAMID[2]).people
+
+
+@pytest.mark.parametrize(
+    ("said", "recur", "do_not"),
+    [
+        (
+            "On Tuesday in March I ran {} km with Marco, {} minutes by the canal.",
+            ("Marco", "canal"),
+            ("Tuesday", "March", "km", "minutes", "ran"),
+        ),
+        (
+            "El lunes de abril nadé {} largos con Rosa, {} euros la piscina.",
+            ("Rosa", "piscina"),
+            ("lunes", "abril", "largos", "euros"),
+        ),
+        (
+            "The kiln needs {} kilos of clay, and {} litres of glaze.",
+            ("kiln", "clay", "glaze"),
+            ("kilos", "litres", "needs"),
+        ),
+    ],
+)
+def test_item_8_no_month_weekday_or_unit_recurs(
+    said: str, recur: tuple[str, ...], do_not: tuple[str, ...]
+) -> None:
+    agent = a_week(*(said.format(5 + n, 30 + n) for n in range(LEAST_DAYS)))
+    above(agent, WEEK)
+    content = agent.summary(WEEK).content
+    named = content.partition(RECURRING_HEADING)[2].splitlines()[0]
+    assert set(recur) <= set(named.split(", "))
+    assert not set(do_not) & set(re.split(r"\W+", named))
+
+
+def test_item_8_what_is_counted_is_a_topic() -> None:
+    """A unit has a figure before it almost always; "kayaks" has one at times."""
+    said = ("We own 2 kayaks.", "The kayaks leak.", "I sold 3 kayaks.")
+    assert "kayaks" in choose_topics(lines_of_days(*said), ())
 
 
 def test_item_8_key_facts_repeat_no_line_above_them() -> None:

@@ -11,16 +11,22 @@ from varve.domain.language.stopwords import NO_TOPICS
 from varve.domain.language.tokens import fold
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.source_lines import SourceLine
+from varve.domain.statements.particulars import is_date_word
 
 MAX_TOPICS = 8
+MIN_AMOUNTS = 3
+"""So many different figures stand before a unit, as in "5 km", "8 km" and "10 km"."""
 _TERM = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 
 
 def choose_topics(
     lines: Sequence[SourceLine], people: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return the words and word pairs of the heaviest lines; no two share a word."""
-    names = list_name_words(people)
+    """Return the words and word pairs of the heaviest lines; no two share a word.
+
+    Forms of verbs, names of months and days, and units are none.
+    """
+    names = list_name_words(people) | _find_units(lines)
     weights: defaultdict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     for line in lines:
@@ -46,12 +52,34 @@ def _pair_factor(term: str, count: int) -> float:
 def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
     words: list[str] = []
     for word in _TERM.findall(sentence.lower()):
-        is_term = _is_term(word) and word not in names
+        is_named = _is_term(word) and word not in names
+        is_term = is_named and not (is_verb_form(word) or _is_date(word))
         words.append(word if is_term else "")
     yield from filter(None, words)
     for first, second in pairwise(words):
         if first and second:
             yield f"{first} {second}"
+
+
+def _find_units(lines: Iterable[SourceLine]) -> set[str]:
+    """Return the words before most of which a figure stands, and several different ones."""
+    amounts: defaultdict[str, list[str]] = defaultdict(list)
+    counts: Counter[str] = Counter()
+    for line in lines:
+        said = _TERM.findall(line.sentence.lower())
+        counts.update(said)
+        for before, word in pairwise(said):
+            if before[0].isdigit():
+                amounts[word].append(before)
+    return {
+        word
+        for word, figures in amounts.items()
+        if len(set(figures)) >= MIN_AMOUNTS and len(figures) > counts[word] / 2
+    }
+
+
+def _is_date(word: str) -> bool:
+    return is_date_word(fold(word))
 
 
 def list_words(text: str, names: Container[str]) -> list[str]:
