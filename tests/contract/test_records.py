@@ -826,6 +826,24 @@ class TestPeriods:
         )
         assert (own.key, own.records) == (("u-2",), 1)
 
+    def test_tallies_by_what_records_are_about(self, records: Records) -> None:
+        span = "2026-03-02/2026-03-05"
+        put(
+            records,
+            record("a", about=span),
+            record("b", about=span),
+            record("c", about=None),
+        )
+        found = records.tally(
+            SCOPE, Grain.WORKING, ("about", "period"), where=ANY
+        )
+        assert [(one.key[0], one.records) for one in found] == [
+            (None, 1),
+            (span, 2),
+        ]
+        assert found[1].days == ("2026-03-02", "2026-03-05")
+        assert found[0].days == ("2026-03-02", "2026-03-02")
+
     def test_tallies_of_an_empty_store_are_none(
         self, records: Records
     ) -> None:

@@ -59,6 +59,11 @@ SUMMARY_GRAINS = (
 )
 
 
+def noon_of(day: str) -> datetime:
+    """Return noon in UTC of a day such as `2026-03-02`: when a summary's words were said."""
+    return datetime.combine(date.fromisoformat(day), time(12, tzinfo=UTC))
+
+
 def day_of(instant: datetime, zone: ZoneInfo) -> str:
     """Return the label of the local day that holds the instant, such as `2026-03-02`.
 

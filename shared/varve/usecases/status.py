@@ -5,10 +5,12 @@ from typing import Any
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.experience.link_types import is_link
+from varve.domain.identity import Scope
 from varve.domain.ledger import Failure, noted_grain
 from varve.domain.mention import in_words
 from varve.domain.notes import is_note_key
 from varve.domain.search.query import Filter
+from varve.domain.tally import SPAN, Tally
 from varve.ports.meter import doing
 from varve.ports.records import MemoryReader
 from varve.usecases.budget import read_budget
@@ -112,15 +114,23 @@ def _grain(
     session: Session, grain: Grain, reader: MemoryReader
 ) -> dict[str, Any]:
     scope = session.scope
-    tallies = reader.tally(scope, grain, (), where=Filter())
-    whole = tallies[0] if tallies else None
+    counted = _count(scope, grain, reader)
+    oldest = min((one.oldest for one in counted), default=None)
+    newest = max((one.newest for one in counted), default=None)
     return {
-        "records": whole.records if whole else 0,
+        "records": sum(one.records for one in counted),
         "bytes": _bytes(session, f"vectordb/{scope}/{grain}"),
         "model": session.store.stores.model(scope, grain),
-        "oldest": iso(whole.oldest) if whole else None,
-        "newest": iso(whole.newest) if whole else None,
+        "oldest": oldest and iso(oldest),
+        "newest": newest and iso(newest),
     }
+
+
+def _count(scope: Scope, grain: Grain, reader: MemoryReader) -> list[Tally]:
+    """Return the tallies of a grain; those of summaries have the days of their sources."""
+    by = () if grain is Grain.WORKING else SPAN
+    tallies = reader.tally(scope, grain, by, where=Filter())
+    return [one.date_by_sources() for one in tallies] if by else tallies
 
 
 def _graph(session: Session, reader: MemoryReader) -> dict[str, Any]:

@@ -6,12 +6,12 @@ They are judged as turns of their speakers, together with the turns that memory 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import timedelta
 from itertools import chain
 
 import numpy as np
 
-from varve.domain.calendar import Grain, microseconds, moment
+from varve.domain.calendar import Grain, microseconds, moment, noon_of
 from varve.domain.language.stems import stems
 from varve.domain.language.tokens import words
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, span_of
@@ -35,7 +35,6 @@ from varve.domain.statements.told_values import ToldValues
 from varve.domain.statements.unasked import judge_unasked
 
 DIMENSIONS = 256
-_NOON = time(12, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +68,7 @@ class LoneSentence:
 def confirm_summary(about: str | None, period: str) -> int:
     """Return when a summary was last confirmed, in microseconds: noon of its sources' last day."""
     _, last = span_of(about, period)
-    return microseconds(_find_noon(last))
-
-
-def _find_noon(day: str) -> datetime:
-    """Return noon of a day in UTC."""
-    return datetime.combine(datetime.fromisoformat(day).date(), _NOON)
+    return microseconds(noon_of(last))
 
 
 def judge_sentences(
@@ -264,7 +258,7 @@ def _build_record(
     teller, said = sentence.tell_whose()
     names = speakers.get(user, set())
     speaker = teller or _find_speaker(said, names)
-    said_at = _find_noon(one.days[1]) + timedelta(milliseconds=place)
+    said_at = noon_of(one.days[1]) + timedelta(milliseconds=place)
     named = f"{speaker}: {said}" if speaker else said
     return Record(
         id=one.id,
