@@ -933,6 +933,7 @@ def test_8_a_summary_tells_a_statement_of_a_speaker_without_a_name_once(
         "2026-03-05": ("Odio las aceitunas verdes.", "aceitunas"),
         "2026-03-06": ("Mi color favorito es el granate.", "granate"),
         "2026-03-07": ("I'm married to Laia.", "Laia"),
+        "2026-03-08": ("We moved to Lugo in 2019.", "Lugo"),
     }
     for day, (text, _) in said.items():
         one = conversation(f"c-{day}", text, day=day)

@@ -13,7 +13,7 @@ from varve.domain.ledger import (
     expiry_key,
 )
 from varve.domain.record import MemoryType, Record, as_span
-from varve.domain.statements.drawn import has_date, tell_fact
+from varve.domain.statements.drawn import has_own_time, tell_fact
 from varve.domain.statements.summary_sentences import read_sentences
 from varve.domain.summary import (
     BUDGET_TOKENS,
@@ -39,8 +39,8 @@ def leave_out_told(
 ) -> list[KeyFact]:
     """Return the facts that the summary's text does not say already.
 
-    In other words, a sentence of the fact's own day says it. A fact with a date of its own
-    may be said later, as "last week".
+    In other words, a sentence of the fact's own day says it. A fact with a time of its own
+    may be said later, as "last week" or "in 2019".
     """
     above = spaced_words(text)
     left = [one for one in facts if spaced_words(one.content) not in above]
@@ -49,7 +49,7 @@ def leave_out_told(
 
 def _is_told(fact: KeyFact, text: str, zone: ZoneInfo) -> bool:
     day = day_of(fact.event_time, zone)
-    dated = has_date(fact.content)
+    dated = has_own_time(fact.content)
     return any(
         tell_fact(one.speaker, one.said, fact.content)
         for one in read_sentences(text, fact.user_id)

@@ -43,7 +43,8 @@ def _load_readers() -> tuple[Reader, ...]:
 
 LANGUAGE_READERS = _load_readers()
 MAX_CACHED_TEXTS = 1_024
-_ANY_DAY = date(2000, 1, 1)
+_ANY_DAY = date(2999, 6, 15)
+"""A day after every year that a text may name as past."""
 _NAME = "name"
 _TOLD = (REMEMBERED, CORRECTION)
 """The beginnings of the ids of conversations whose words `remember` and `correct` were given."""

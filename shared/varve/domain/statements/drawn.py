@@ -26,6 +26,8 @@ MIN_LEFT_OUT = 2
 _SPEAKER = re.compile(r"[^\s:][^:\n]{0,79}: (?=\S)")
 _RESOLVED_DATE = re.compile(r"\s*\([^()]*\d{4}-\d{2}-\d{2}[^()]*\)")
 """The date that a fact has in place of its words' "last week"."""
+_OWN_TIME = re.compile(r"\((?:[^()]*\D)?\d{4}(?:-\d{2}){0,2}\)")
+"""The day, month or year that a fact has, as in "got married (2019)"."""
 _CLAUSES = re.compile(r"[,;:]\s+|\s(?:and|but|y|pero)\s", re.IGNORECASE)
 _DETAILS = ("numbers", "symbols", "dates", "qualifiers")
 
@@ -110,6 +112,11 @@ def leaves_out(fact: str, turn: str) -> bool:
 
 def _gives_name(text: str) -> bool:
     return "naming" in read_cues(text).topics
+
+
+def has_own_time(fact: str) -> bool:
+    """Return whether a fact has a day, month or year, which may be before its words were said."""
+    return _OWN_TIME.search(fact) is not None
 
 
 def has_date(fact: str) -> bool:
