@@ -93,15 +93,6 @@ def test_10_a_context_has_the_best_three_of_an_own_question(
     assert value in memory.context(question, user_id=user).text
 
 
-def test_10_what_the_profile_answers_needs_no_guess(tmp_path: Path) -> None:
-    told = ("My sister moved to Ghent", "I was born in Madrid")
-    memory = tell(tmp_path, (*CHATTER, *told), NOW)
-    memory.set_profile("location", "Porto", user_id=USER)
-    text = memory.context("Where do I live?", user_id=USER).text
-    assert "location: Porto" in text
-    assert "Madrid" not in text
-
-
 @pytest.mark.parametrize(("before", "after", "question", "value"), BEFORE)
 def test_3_a_question_for_ones_own_past_has_an_answer_that_shares_no_word(
     tmp_path: Path, before: str, after: str, question: str, value: str
