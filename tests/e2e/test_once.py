@@ -387,6 +387,19 @@ def test_7_a_question_of_time_alone_has_each_statement_in_one_place(
     assert len(folded) == len(set(folded))
 
 
+def test_7_a_busy_time_keeps_the_summaries_that_give_an_overview(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
+    say_spring(memory)
+    memory.ingest(conversation("c-2", "I sold my kayak.", day="2026-03-25"))
+    memory.summarize()
+    found = memory.search(
+        "What happened in March?", user_id="u-ana", max_results=2
+    ).results
+    assert "summary" in {result.memory_type for result in found}
+
+
 def test_7_a_question_of_time_for_one_grain_has_its_summaries(
     tmp_path: Path,
 ) -> None:

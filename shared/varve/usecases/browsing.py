@@ -36,7 +36,7 @@ _Store = tuple[str | None, StoreName]
 def browse(way: Route, lanes: Lanes, running: Running) -> list[Browsed]:
     """Return the newest statements of all grains; the score is the recency."""
     wanted = running.request.max_results
-    limit = MAX_BROWSED if way.where.mentions else wanted
+    limit = MAX_BROWSED if way.where.mentions else wanted + 1
     while True:
         found, is_all = _read_newest(way, lanes, running, limit)
         shelf = _open_shelf(found, running.stocks)
@@ -135,13 +135,19 @@ def _fold(
 def _fold_summaries(
     folded: Sequence[_Folded], way: Route, running: Running
 ) -> list[_Folded]:
-    """Fold each summary that adds nothing into the place of a statement that it repeats."""
+    """Fold each summary that adds nothing into the place of a statement that it repeats.
+
+    Where a time in words holds more statements than the answer, its summaries are the
+    overview, and stay.
+    """
     if _keeps_summaries(way, running):
         return list(folded)
     shown = [one.shown for one in folded]
     zone = running.lookup.zone
     repeating = find_repeating(shown, running.stocks, way.where, zone)
     places = [one for one in folded if one.key not in repeating]
+    if way.understood and len(places) > running.request.max_results:
+        return list(folded)
     place_of = _number_places(places)
     for one in folded:
         agent, id_ = one.key
