@@ -13,6 +13,7 @@ from varve.domain.search.outline import TYPES, Codes
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, compare_tellings
 from varve.domain.statements.links import Relation, parse_links
+from varve.domain.statements.other_matters import tells_other_matter
 from varve.domain.statements.pairs import (
     Statement,
     adds_nothing,
@@ -83,13 +84,18 @@ class StoreStatements:
         if score is None:
             if len(self._scores) >= MAX_KEPT_PAIRS:
                 self._scores.clear()
-            score = -np.inf
-            if self.may_supersede(other):
-                score = score_pair(
-                    self.read(row), self.read(other), self.count_later(row)
-                )
+            score = self._score(row, other)
             self._scores[pair] = score
         return score
+
+    def _score(self, row: int, other: int) -> float:
+        earlier = self.read(row)
+        later = self.read(other)
+        if not self.may_supersede(other):
+            return -np.inf
+        if tells_other_matter(earlier.cues, later.text):
+            return -np.inf
+        return score_pair(earlier, later, self.count_later(row))
 
     def compare_tellings(self, row: int, other: int) -> Again:
         """Return whether `other` says again what `row` does (`confirming`)."""
