@@ -128,7 +128,7 @@ def score_row(asking: Asking, found: Found) -> float:
     tells_none = (
         cues.has(COMING) or only_reminds(cues) or asked.is_of_another(cues)
     )
-    is_beside = asked.has_fewer(cues) and signals["unrelated"] > 0
+    is_beside = asked.is_beside(found.text)
     odds = weigh(signals, weights_of_rows(asking))
     if not asked.names_another and asked.is_of_other_topics(cues):
         odds -= OF_OTHER_TOPICS

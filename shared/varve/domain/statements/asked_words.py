@@ -10,6 +10,10 @@ from itertools import pairwise
 from varve.domain.language.languages import gathered, installed_languages
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.other_matters import (
+    BESIDE_ALL,
+    changes_other_topic,
+)
 from varve.domain.statements.pairs import list_any_matter, relate
 from varve.domain.statements.particulars import (
     TellingWord,
@@ -17,10 +21,8 @@ from varve.domain.statements.particulars import (
     count_shared,
 )
 
-BESIDE_ALL = frozenset(
-    {"contact", "family", "naming", "people", "price", "schedule", "trouble"}
-)
-"""Topics of which statements of every other one may tell too."""
+THING_WORDS = 2
+"""So many words of a question name a thing: "alarm code"."""
 
 
 class AskedWords:
@@ -86,6 +88,32 @@ class AskedWords:
         """Return whether a text has fewer words of the question than another one found."""
         return self.count(told) < self._most
 
+    def is_beside(self, text: str) -> bool:
+        """Return whether a text has to do with the question less than another one found.
+
+        "I gave up tennis, my knee hurts" is beside "Who is my physiotherapist?".
+        """
+        told = read_cues(text)
+        if not self.has_fewer(told) or told.has("correcting"):
+            return False
+        is_related = relate(self._question, told)
+        return not is_related or changes_other_topic(self._question, text)
+
+    def _lacks_thing(self, told: Cues) -> bool:
+        """Return whether a text has a passing topic of the question, and not the thing asked for.
+
+        Who asks for the alarm code is not told of what is on Mondays, if something found
+        tells of an alarm code.
+        """
+        asked = self._question
+        if self._most < THING_WORDS or self.count(told) or told.tells_change:
+            return False
+        numbers = set(asked.particulars.numbers)
+        if not numbers.isdisjoint(told.particulars.numbers):
+            return False
+        shared = asked.topics & told.topics
+        return bool(shared) and shared <= BESIDE_ALL
+
     def is_of_other_topics(self, told: Cues) -> bool:
         """Return whether a text tells of other topics than what relates to the question.
 
@@ -94,6 +122,8 @@ class AskedWords:
         """
         if not self._related or told.has("correcting"):
             return False
+        if self._lacks_thing(told):
+            return True
         has_topics = self._question.topics - BESIDE_ALL
         if not (has_topics and told.topics - BESIDE_ALL):
             return False
