@@ -139,6 +139,7 @@ class Changes:
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
     - `placing`: it says where one lives or works, as "live in" does.
+    - `qualifying`: a place or owner follows it, which tells one thing from another.
     - `harming`: it tells an allergy or intolerance, which only words about that end.
     - `diets`: it tells a way to eat, which may end while an allergy beside it holds.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
@@ -172,6 +173,7 @@ class Changes:
     forgetting: Words = ()
     harming: Words = ()
     placing: Words = ()
+    qualifying: Words = ()
     diets: Words = ()
     reminding: Words = ()
     asks_past: Words = ()

@@ -14,6 +14,7 @@ from varve.domain.statements.other_matters import (
     BESIDE_ALL,
     changes_other_topic,
 )
+from varve.domain.statements.other_things import is_of_other_place
 from varve.domain.statements.pairs import list_any_matter, relate
 from varve.domain.statements.particulars import (
     TellingWord,
@@ -96,8 +97,11 @@ class AskedWords:
         told = read_cues(text)
         if not self.has_fewer(told) or told.has("correcting"):
             return False
-        is_related = relate(self._question, told)
-        return not is_related or changes_other_topic(self._question, text)
+        if not relate(self._question, told):
+            return True
+        return changes_other_topic(self._question, text) or is_of_other_place(
+            text, frozenset(self._words)
+        )
 
     def _lacks_thing(self, told: Cues) -> bool:
         """Return whether a text has a passing topic of the question, and not the thing asked for.

@@ -271,6 +271,7 @@ def _build_reader(language: Language) -> _Reader | None:
     if not table["own"]:
         return None
     present = "|".join(table.pop("present"))
+    del table["qualifying"]  # in almost every text: it shows nothing alone
     lists = {
         **table,
         **{TOPIC + name: words for name, words in topics.items()},

@@ -13,7 +13,6 @@ from varve.domain.statements.asked import (
 )
 from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.likely import NEAR_FIRST, answers
-from varve.domain.statements.other_matters import tells_other_matter
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import relate, share_words
 from varve.domain.statements.told_values import ToldValues
@@ -100,7 +99,7 @@ class AskedStatements:
             return -math.inf
         if self.changes_another(row, other) or self._tells_apart(row, other):
             return -math.inf
-        if tells_other_matter(earlier.cues, later.text):
+        if store.tells_other(row, other):
             return -math.inf
         return score_pair(self.asking, earlier, later, odds)
 

@@ -14,6 +14,7 @@ from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, compare_tellings
 from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.other_matters import tells_other_matter
+from varve.domain.statements.other_things import tells_other_thing
 from varve.domain.statements.pairs import (
     Statement,
     adds_nothing,
@@ -91,11 +92,17 @@ class StoreStatements:
     def _score(self, row: int, other: int) -> float:
         earlier = self.read(row)
         later = self.read(other)
-        if not self.may_supersede(other):
-            return -np.inf
-        if tells_other_matter(earlier.cues, later.text):
+        if not self.may_supersede(other) or self.tells_other(row, other):
             return -np.inf
         return score_pair(earlier, later, self.count_later(row))
+
+    def tells_other(self, row: int, other: int) -> bool:
+        """Return whether `other` tells of another matter or thing than `row`."""
+        earlier = self.read(row)
+        later = self.read(other).text
+        return tells_other_matter(earlier.cues, later) or tells_other_thing(
+            earlier.text, later
+        )
 
     def compare_tellings(self, row: int, other: int) -> Again:
         """Return whether `other` says again what `row` does (`confirming`)."""
