@@ -4,6 +4,9 @@ Two matters may both be told with a day, a price or a person. Such a topic alone
 show that the later text changes what the earlier one tells.
 """
 
+from collections.abc import Iterable
+from itertools import filterfalse
+
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.pairs import (
@@ -61,14 +64,24 @@ def changes_other_topic(before: Cues, later: str) -> bool:
     "I stopped playing tennis, my knee hurts" ends no appointment with the dentist.
     """
     clauses = [read_cues(clause) for clause in split_clauses(later)]
-    changing = [clause for clause in clauses if clause.tells_change]
-    changed = set[str]().union(*map(_list_topics, changing))
-    if not changed or not changed.isdisjoint(before.topics):
+    if not _change_other(before, filter(_tells_change, clauses)):
         return False
-    if any(_list_shared(before, clause) for clause in changing):
-        return False
-    beside = (clause for clause in clauses if not clause.tells_change)
+    beside = filterfalse(_tells_change, clauses)
     return not any(_may_tell_state(before, clause) for clause in beside)
+
+
+def _tells_change(clause: Cues) -> bool:
+    return clause.tells_change
+
+
+def _change_other(before: Cues, changing: Iterable[Cues]) -> bool:
+    """Return whether clauses with a word of change have topics, and share nothing with a text."""
+    topics: set[str] = set()
+    for clause in changing:
+        topics |= _list_topics(clause)
+        if _list_shared(before, clause):
+            return False
+    return bool(topics) and topics.isdisjoint(before.topics)
 
 
 def _may_tell_state(before: Cues, clause: Cues) -> bool:
