@@ -141,3 +141,67 @@ def test_11_ones_own_change_leaves_what_was_told_of_another_person(
     assert (
         "(likely no longer)" not in memory.context(question, user_id=USER).text
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "question"),
+    [
+        (
+            "I live in Oslo.",
+            "I have a sister, Ingrid. Ingrid lives in Bergen.",
+            "Where do I live?",
+        ),
+        (
+            "I live in Oslo.",
+            "I like sushi. My sister lives in Madrid now.",
+            "Where do I live?",
+        ),
+        (
+            "I work at Acme.",
+            "Bo works at Globex now. I met Bo at school.",
+            "Where do I work?",
+        ),
+        (
+            "Vivo en Vigo.",
+            "Tengo una hermana, Marta. Marta vive en Lugo ahora.",
+            "¿Dónde vivo?",
+        ),
+    ],
+)
+def test_11_a_sentence_of_another_person_leaves_what_one_told_of_oneself(
+    tmp_path: Path, own: str, others: str, question: str
+) -> None:
+    found = tell(tmp_path, [own, others], NOW).search(question, user_id=USER)
+    assert all(one.current for one in found.results)
+
+
+def test_11_a_home_corrected_in_the_graph_leaves_the_speakers_own(
+    tmp_path: Path,
+) -> None:
+    texts = ["I live in Oslo.", "My sister Ingrid lives in Bergen."]
+    memory = tell(tmp_path, texts, NOW)
+    moved = {"source_id": "Ingrid", "label": "lives_in", "target_id": "Hamar"}
+    with memory.graph as graph:
+        graph.update_facts([moved])
+
+    found = memory.search("Where do I live?", user_id=USER).results
+    current = " ".join(one.content for one in found if one.current)
+    assert "Oslo" in current
+    assert "Hamar" in current
+    assert "Bergen" not in current
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I have a sister, Ingrid. I moved to Hamar, near her.",
+        "Ingrid lives in Hamar, and I moved there too.",
+        "Dana lives in Hamar now. I love it.",
+    ],
+)
+def test_11_a_sentence_of_ones_own_beside_another_persons_changes_ones_home(
+    tmp_path: Path, told: str
+) -> None:
+    memory = tell(tmp_path, ["I live in Oslo.", told], NOW)
+    found = memory.search("Where do I live?", user_id=USER).results
+    assert not any(one.current for one in found if "Oslo" in one.content)

@@ -24,6 +24,7 @@ from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
 from varve.domain.statements.pairs import (
     Statement,
+    changes_others,
     leaves,
     leaves_another,
     leaves_named,
@@ -174,6 +175,8 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
     if not may_tell_value(cues) or cues.has(COMING) or only_reminds(cues):
         return True
     if turns_to_another(earlier, later) or leaves_named(earlier, later):
+        return True
+    if changes_others(earlier, later):
         return True
     return (
         leaves_another(earlier.cues, cues)

@@ -235,13 +235,29 @@ def tells_of_others(earlier: Cues, later: Cues) -> bool:
 def changes_others(earlier: Statement, later: Statement) -> bool:
     """Return whether the later text's clauses on the earlier topics tell of others.
 
-    "I like sushi. My sister lives in Madrid" changes no home of the speaker.
+    "I like sushi. My sister lives in Madrid" changes no home of the speaker, nor does
+    "Ingrid lives in Hamar. I have a sister Ingrid".
     """
-    topics = earlier.cues.topics
-    clauses = [read_cues(clause) for clause in split_clauses(later.text)]
-    about = [clause for clause in clauses if clause.topics & topics]
+    before = earlier.cues
+    about = [
+        clause
+        for clause in split_clauses(later.text)
+        if read_cues(clause).topics & before.topics
+    ]
     return bool(about) and all(
-        tells_of_others(earlier.cues, clause) for clause in about
+        _tells_of_another(earlier, clause, later.speaker) for clause in about
+    )
+
+
+def _tells_of_another(earlier: Statement, clause: str, speaker: str) -> bool:
+    """Return whether a clause tells of others, by name too, and the earlier text does not."""
+    told = read_cues(clause)
+    if tells_of_others(earlier.cues, told):
+        return True
+    if not earlier.cues.has("own") or told.has("own"):
+        return False
+    return names_another(clause, speaker) and not share_name(
+        earlier.cues, told
     )
 
 
