@@ -328,3 +328,54 @@ def test_3_one_of_two_allergies_ends_in_the_graph(memory: Memory) -> None:
         graph.delete_facts([ended])
     current = list_current(memory, "What am I allergic to?")
     assert tells(current, "penicillin")
+
+
+@pytest.mark.parametrize(
+    ("told", "label", "ended", "question", "left"),
+    [
+        (
+            "I love jazz and opera.",
+            "likes",
+            "jazz",
+            "What music do I like?",
+            ["opera"],
+        ),
+        (
+            "I like hiking, chess and pottery.",
+            "likes",
+            "chess",
+            "What do I like?",
+            ["hiking", "pottery"],
+        ),
+        (
+            "I hate mushrooms and olives.",
+            "dislikes",
+            "olives",
+            "What do I hate?",
+            ["mushrooms"],
+        ),
+        (
+            "Me gusta el jazz y la ópera.",
+            "likes",
+            "jazz",
+            "¿Qué música me gusta?",
+            ["ópera"],
+        ),
+    ],
+)
+def test_8_an_end_of_one_value_in_the_graph_leaves_the_others_of_the_sentence(
+    memory: Memory,
+    told: str,
+    label: str,
+    ended: str,
+    question: str,
+    left: list[str],
+) -> None:
+    say(memory, told)
+    with memory.graph as graph:
+        graph.delete_facts(
+            [{"source_id": "Dana", "label": label, "target_id": ended}]
+        )
+    current = list_current(memory, question)
+    assert all(tells(current, value) for value in left)
+    assert not tells(current, told)

@@ -55,6 +55,7 @@ class BesideCorrected:
         inside = _read_corrected_parts(turn, corrected, told)
         words = normalized(keep_rest(stated_by(turn), self._forgotten))
         sentences = [told]
+        of_value = self._find_predicates(turn, ended)
         for one in self._list_beside(turn, ended):
             value = normalized(one.object)
             is_inside = any(value in part for part in inside)
@@ -67,10 +68,23 @@ class BesideCorrected:
                 turn.about,
                 language=language,
             )
-            is_own = one.predicate in KEY_OF_PREDICATE
-            if is_own or _is_apart(sentence, told):
+            # "I love jazz and opera": each value holds for itself.
+            is_beside = one.predicate in KEY_OF_PREDICATE or (
+                one.predicate in of_value
+            )
+            if is_beside or _is_apart(sentence, told):
                 sentences.append(sentence)
         return " ".join(dict.fromkeys(sentences))
+
+    def _find_predicates(self, turn: Record, ended: EndedMessage) -> set[str]:
+        """Return the predicates with which a turn's message states the ended value."""
+        return {
+            one.predicate
+            for triple in self._triples
+            for one in triple.evidence
+            if _states(one, turn)
+            and normalized(one.object) == normalized(ended.value)
+        }
 
     def _list_beside(
         self, turn: Record, ended: EndedMessage
