@@ -379,3 +379,52 @@ def test_8_an_end_of_one_value_in_the_graph_leaves_the_others_of_the_sentence(
     current = list_current(memory, question)
     assert all(tells(current, value) for value in left)
     assert not tells(current, told)
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "question", "left"),
+    [
+        (
+            "I'm vegan and allergic to nuts.",
+            "I'm vegetarian.",
+            "What am I allergic to?",
+            "nuts",
+        ),
+        (
+            "I'm vegan and allergic to nuts.",
+            "I'm allergic to sesame.",
+            "What do I eat?",
+            "vegan",
+        ),
+        (
+            "I'm allergic to nuts and I'm vegan.",
+            "I'm vegetarian now.",
+            "What am I allergic to?",
+            "nuts",
+        ),
+        (
+            "Soy vegana y alérgica a los cacahuetes.",
+            "Soy vegetariana.",
+            "¿A qué soy alérgica?",
+            "cacahuetes",
+        ),
+    ],
+)
+def test_8_a_corrected_diet_leaves_the_allergies_of_the_sentence(
+    memory: Memory, told: str, correction: str, question: str, left: str
+) -> None:
+    say(memory, told)
+    turns = memory.search(memory_types=["turn"], user_id=USER).results
+    memory.correct(turns[0].id, correction)
+    current = list_current(memory, question)
+    assert tells(current, left)
+    assert not tells(current, told)
+
+
+def test_8_a_correction_that_names_the_allergen_corrects_both_parts(
+    memory: Memory,
+) -> None:
+    say(memory, "I'm vegan and allergic to nuts.")
+    turns = memory.search(memory_types=["turn"], user_id=USER).results
+    memory.correct(turns[0].id, "I eat everything, nuts too.")
+    assert not tells(list_current(memory, "What am I allergic to?"), "lergic")

@@ -87,7 +87,7 @@ def find_corrected_parts(text: str, correction: str) -> frozenset[int]:
     parts = split_parts(text)
     found: set[int] = set()
     for told in map(read_cues, split_parts(correction)):
-        kinship = [measure_kinship(told, [one]) for one in parts]
+        kinship = [_measure_part(told, one) for one in parts]
         most = max(kinship, default=0)
         if most:
             found |= {at for at, one in enumerate(kinship) if one == most}
@@ -109,19 +109,19 @@ def asks_for_parts(
 
 
 def _measure_beside(question: Cues, others: list[str]) -> int:
-    """Return the kinship of a question with the parts beside those corrected.
+    """Return the kinship of a question with the parts beside those corrected."""
+    return max((_measure_part(question, one) for one in others), default=0)
 
-    A question about eating is about an allergy only if it names what that is about.
+
+def _measure_part(told: Cues, part: str) -> int:
+    """Return the kinship of a text, such as a question, with a part of a message.
+
+    A text about eating is about an allergy only if it names what that is about.
     """
-    kinship = 0
-    for one in others:
-        told = read_cues(one)
-        is_harm = told.has("harming") and not question.has("harming")
-        shared = count_shared(told.particulars, question.particulars)
-        kinship = max(
-            kinship, shared if is_harm else measure_kinship(question, [one])
-        )
-    return kinship
+    said = read_cues(part)
+    if said.has("harming") and not told.has("harming"):
+        return count_shared(said.particulars, told.particulars)
+    return measure_kinship(told, [part])
 
 
 def measure_kinship(question: Cues, texts: list[str]) -> int:
