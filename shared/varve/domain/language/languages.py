@@ -148,7 +148,8 @@ class Changes:
       `asks_memory`: for what is known or was told.
     - `asks_before`: in such a question the change follows that ended what is asked for.
 
-    `topics` are words of everyday topics, such as "home", by topic.
+    `topics` are words of everyday topics, such as "home", by topic. `several` are words, by
+    attribute or topic, that tell that attribute and are none of its values: "speak".
     """
 
     own: Words = ()
@@ -181,6 +182,7 @@ class Changes:
     asks_help: Words = ()
     asks_memory: Words = ()
     topics: Mapping[str, Words] = field(default_factory=dict)
+    several: Mapping[str, Words] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,9 @@ ROWS = (
     Row(rf"(?:I {EVER}speak|{I_AM} fluent in|my (?:native language|mother tongue|first language) is)"
         rf" (?:fluent )?{{languages}}{{end}}",
         "{who} speaks {languages}", sets("speaks", "{languages}"), 0.6, 0.85),
+    Row(r"I (?:no longer speak|(?:don't|do not) speak(?=.* any ?(?:more|longer)\b)) {languages}"
+        r"(?: any more| anymore| any longer)?{end}",
+        "{who} no longer speaks {languages}", ends("speaks", "{languages}"), 0.6, 0.85),
     Row(rf"{I_AM} {EVER}learning {{language}}",
         "{who} is learning {language}", sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet

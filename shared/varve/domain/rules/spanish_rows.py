@@ -140,6 +140,8 @@ ROWS = (
         "Los pronombres de {who}: {pronouns}", sets("pronouns", "{pronouns}"), 0.8, 0.95),
     Row("(?:yo )?(?:también )?hablo (?:también )?{languages}{end}", "{who} habla {languages}",
         sets("speaks", "{languages_english}"), 0.6, 0.85),
+    Row("(?:yo )?ya no hablo {languages}{end}", "{who} ya no habla {languages}",
+        ends("speaks", "{languages_english}"), 0.6, 0.85),
     Row("(?:estoy aprendiendo|aprendo) {language}", "{who} está aprendiendo {language}",
         sets("learns", "{language_name}"), 0.5, 0.85),
     # Health and diet

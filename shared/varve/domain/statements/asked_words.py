@@ -15,11 +15,12 @@ from varve.domain.statements.other_matters import (
     changes_other_topic,
 )
 from varve.domain.statements.other_things import is_of_other_place
-from varve.domain.statements.pairs import list_any_matter, relate
+from varve.domain.statements.pairs import relate
 from varve.domain.statements.particulars import (
     TellingWord,
     collect_stems,
     count_shared,
+    list_any_matter,
 )
 
 THING_WORDS = 2

@@ -17,7 +17,8 @@ from varve.domain.statements.particulars import Particulars, read_particulars
 
 MAX_CACHED_TEXTS = 8_192
 TOPIC = "topic "
-"""The prefix of a topic's name among the lists."""
+SEVERAL = "several "
+"""The prefixes of the name of a topic, and of an attribute of several values, among the lists."""
 GUARDS = ("supposed", "almost", "refused", "reported", "visiting", "past")
 STRONG = frozenset({"correcting", "ending", "changing", "fixing"})
 PASSING = frozenset({"supposed", "visiting", "past"})
@@ -268,6 +269,7 @@ def _readers() -> tuple[_Reader, ...]:
 def _build_reader(language: Language) -> _Reader | None:
     table = asdict(language.changes)
     topics = table.pop("topics")
+    several = table.pop("several")
     if not table["own"]:
         return None
     present = "|".join(table.pop("present"))
@@ -275,6 +277,7 @@ def _build_reader(language: Language) -> _Reader | None:
     lists = {
         **table,
         **{TOPIC + name: words for name, words in topics.items()},
+        **{SEVERAL + name: words for name, words in several.items()},
     }
     others = "|".join(table["others"])
     return _Reader(

@@ -1,8 +1,6 @@
 """Allergies and intolerances: words about something else leave them as they are."""
 
-from functools import lru_cache
-
-from varve.domain.statements.cues import MAX_CACHED_TEXTS, Cues, read_cues
+from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.parts import split_parts
 
@@ -14,13 +12,13 @@ _OF_HARM = frozenset({_DIET, "drink", "health"})
 def leaves_harm(earlier: Cues, later: Cues) -> bool:
     """Return whether the earlier text tells what harms somebody, and the later one not of it.
 
-    Who "eats meat again" is as allergic to nuts as before, and so is who is "not allergic to
-    kiwi any more", or whose mother is not.
+    Who "eats meat again" is as allergic to nuts as before, and so is whose mother is "not
+    allergic any more".
     """
     if not earlier.has("harming") or later.has("correcting"):
         return False
     if later.has("harming"):
-        return _is_of_other(earlier, later) or _names_other(earlier, later)
+        return _is_of_other(earlier, later)
     if count_shared(later.particulars, earlier.particulars):
         return False
     if _may_end_diet(earlier, later):
@@ -29,51 +27,11 @@ def leaves_harm(earlier: Cues, later: Cues) -> bool:
     return (earlier.topics & later.topics or earlier.topics) <= _OF_HARM
 
 
-def leaves_other_harm(part: Cues, earlier: str, later: Cues) -> bool:
-    """Return whether the later text names one harm of the earlier text, and a part another one.
-
-    "I'm not allergic to kiwi any more" leaves latex of "I'm allergic to latex and kiwi".
-    """
-    if not later.has("harming") or later.has("correcting"):
-        return False
-    said = read_cues(earlier)
-    if not said.has("harming"):
-        return False
-    asked = _list_harms(part)
-    told = _list_harms(said)
-    ended = _list_harms(later)
-    return bool(told & ended and asked & told) and asked.isdisjoint(ended)
-
-
 def _is_of_other(earlier: Cues, later: Cues) -> bool:
     """Return whether the later text tells of another person alone, and the earlier of none."""
     if earlier.persons or later.has("own"):
         return False
     return bool(later.persons)
-
-
-def _names_other(earlier: Cues, later: Cues) -> bool:
-    """Return whether the later text ends a harm, and both name some and nothing in common.
-
-    "My intolerance is to fructose" may take the place of another one.
-    """
-    if not later.has("ending"):
-        return False
-    before = _list_harms(earlier)
-    after = _list_harms(later)
-    return bool(before and after) and before.isdisjoint(after)
-
-
-@lru_cache(maxsize=MAX_CACHED_TEXTS)
-def _list_harms(told: Cues) -> frozenset[str]:
-    """Return the stems of a text's telling words, without those that say that it harms."""
-    words = (word.stems for word in told.particulars.telling)
-    return frozenset(
-        stem
-        for stems in words
-        if not any(read_cues(one).has("harming") for one in stems)
-        for stem in stems
-    )
 
 
 def leaves_harm_beside_diet(part: Cues, earlier: str, later: Cues) -> bool:

@@ -101,6 +101,8 @@ class AskedStatements:
             return -math.inf
         if store.tells_other(row, other):
             return -math.inf
+        if self._leaves_held_values(row, other):
+            return -math.inf
         return score_pair(self.asking, earlier, later, odds)
 
     def changes_another(self, row: int, other: int) -> bool:
@@ -128,6 +130,15 @@ class AskedStatements:
             return False
         return self._values.tell_apart(
             self.store.list_messages(row), self.store.list_messages(other)
+        )
+
+    def _leaves_held_values(self, row: int, other: int) -> bool:
+        """Return whether a later statement ends some values alone, and not those asked for."""
+        return self._values.leave_others(
+            self.asking.cues,
+            self.store.list_messages(row),
+            self.store.list_messages(other),
+            self.store.read(other).cues,
         )
 
     def _find_named(self, row: int) -> list[int]:

@@ -202,6 +202,8 @@ class KnownStandings:
 
     def _leaves(self, statement: int, successor: Successor) -> bool:
         """Return whether a successor leaves as it is what the question asks for."""
+        if self._standings.leaves_held_values(statement, successor.row):
+            return True
         if self._question is None:
             return False
         store = self._standings.store

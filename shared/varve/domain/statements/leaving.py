@@ -11,9 +11,11 @@ from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.pairs import (
     is_barred,
     leaves,
+)
+from varve.domain.statements.particulars import (
+    collect_stems,
     list_any_matter,
 )
-from varve.domain.statements.particulars import collect_stems
 from varve.domain.statements.parts import split_parts
 
 LEAST_PARTS = 3

@@ -14,9 +14,9 @@ from varve.domain.statements.cues import (
     read_cues,
 )
 from varve.domain.statements.other_matters import BESIDE_ALL
-from varve.domain.statements.pairs import list_any_matter
 from varve.domain.statements.particulars import (
     collect_stems,
+    list_any_matter,
     read_particulars,
 )
 

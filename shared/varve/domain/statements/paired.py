@@ -1,12 +1,12 @@
 """The statements of one store, with what no question changes kept with its columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from varve.domain.record import MemoryType
+from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import TYPES, Codes
@@ -299,6 +299,17 @@ class StoreStatements:
         return bool(
             is_same_place and _have_same(columns.conversations, row, other)
         )
+
+    def find_turns(
+        self, parts: Mapping[str, tuple[Message, str]]
+    ) -> dict[str, int]:
+        """Return the row of each part's message, for those that the store has."""
+        found: dict[str, int] = {}
+        for key, ((conversation, message), _) in parts.items():
+            row = self._row_by_id.get(turn_id(conversation or "", message))
+            if row is not None:
+                found[key] = row
+        return found
 
     def is_told(self, row: int) -> bool:
         """Return whether a row is a turn of a speaker other than the assistant."""

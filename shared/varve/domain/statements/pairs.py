@@ -8,14 +8,11 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
 
-from varve.domain.language import stopwords
-from varve.domain.language.stems import stem_all
 from varve.domain.record import Vector
 from varve.domain.statements.cues import (
     CHANGES,
@@ -27,7 +24,6 @@ from varve.domain.statements.cues import (
 from varve.domain.statements.harm import (
     leaves_harm,
     leaves_harm_beside_diet,
-    leaves_other_harm,
 )
 from varve.domain.statements.named_subjects import (
     names_another,
@@ -36,6 +32,11 @@ from varve.domain.statements.named_subjects import (
 from varve.domain.statements.particulars import (
     collect_stems,
     count_shared,
+    list_any_matter,
+)
+from varve.domain.statements.several import (
+    ends_another_value,
+    leaves_other_value,
 )
 
 _CLAUSE_ENDS = re.compile(r"[.,;:!?]+\s|\s(?:and|but|y|pero)\s", re.IGNORECASE)
@@ -162,13 +163,22 @@ def _tells_of_another_thing(earlier: Cues, later: Cues) -> bool:
 def leaves_another(earlier: Cues, later: Cues) -> bool:
     """Return whether the earlier text tells another person's state, and the later one's own.
 
-    Or whether it tells an allergy, and the later one nothing of that.
+    Or whether it tells an allergy, and the later one nothing of that, or the later one ends
+    another value of the same attribute.
+    """
+    return (
+        leaves_harm(earlier, later)
+        or ends_another_value(earlier, later)
+        or _leaves_other_person(earlier, later)
+    )
+
+
+def _leaves_other_person(earlier: Cues, later: Cues) -> bool:
+    """Return whether the earlier text tells another person's state, and the later one's own.
 
     "I moved to Porto" leaves where "my brother" lives as it is. "I report to Tomasz" may end
     "my boss is Helen": both tell of what the other person is to the speaker.
     """
-    if leaves_harm(earlier, later):
-        return True
     if not earlier.begins_with_other or earlier.has("own"):
         return False
     if not later.has("own") or later.has("correcting"):
@@ -275,12 +285,6 @@ def measure_likeness(earlier: Cues, later: Cues) -> dict[str, float]:
     }
 
 
-@cache
-def list_any_matter() -> frozenset[str]:
-    """Return the stems of the words that are told of any matter."""
-    return stem_all(stopwords.NO_TOPICS | stopwords.CHANGES)
-
-
 def relate(one: Cues, other: Cues) -> bool:
     """Return whether two texts share a topic, or a word that tells what they are about.
 
@@ -303,7 +307,7 @@ def leaves(part: Cues, earlier: str, later: Cues) -> bool:
     clause about the part is another than the one that the later text changes. So does "I'm
     vegan and allergic to nuts" for the allergy after "I eat meat again".
     """
-    if leaves_harm_beside_diet(part, earlier, later) or leaves_other_harm(
+    if leaves_harm_beside_diet(part, earlier, later) or leaves_other_value(
         part, earlier, later
     ):
         return True

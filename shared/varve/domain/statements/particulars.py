@@ -13,10 +13,12 @@ from functools import cache, lru_cache
 from varve.domain.language.languages import installed_languages, merge_times
 from varve.domain.language.named_words import find_names
 from varve.domain.language.qualifiers import find_qualifiers
-from varve.domain.language.stems import stems
+from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.stopwords import (
+    CHANGES,
     COURTESIES,
     DENIALS,
+    NO_TOPICS,
     STOP_WORDS,
 )
 from varve.domain.language.timemarks import tells_time
@@ -247,3 +249,9 @@ def _vocabulary() -> Vocabulary:
 def _month_names() -> re.Pattern[str]:
     names = "|".join(map(re.escape, _vocabulary()["month"]))
     return re.compile(rf"\b(?:{names})\b")
+
+
+@cache
+def list_any_matter() -> frozenset[str]:
+    """Return the stems of the words that are told of any matter."""
+    return stem_all(NO_TOPICS | CHANGES)

@@ -278,10 +278,22 @@ class Standings:
 
     def _leaves(self, row: int, other: int) -> bool:
         """Return whether a later row leaves as it is what the question asks for."""
+        if self.leaves_held_values(row, other):
+            return True
         if self.question is None:
             return False
         later = self.store.read(other).cues
         return leaves_asked(self.question, self.store.read(row).text, later)
+
+    def leaves_held_values(self, row: int, other: int) -> bool:
+        """Return whether a later row ends some values of a row, and not those asked for."""
+        list_messages = self.store.list_messages
+        return self.told.leave_others(
+            self.question,
+            list_messages(row),
+            list_messages(other),
+            self.store.read(other).cues,
+        )
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.
@@ -320,7 +332,7 @@ class Standings:
         partial = self.every_correction.partial
         if not (partial or self.corrections or self.store.has_links):
             return frozenset(found)
-        for key, row in self.find_turns(parts).items():
+        for key, row in self.store.find_turns(parts).items():
             _, words = parts[key]
             if self.find_part_correction(row, words) is not None:
                 found.add(key)
@@ -356,25 +368,13 @@ class Standings:
         Parts are as in `find_corrected`.
         """
         found: set[str] = set()
-        for key, row in self.find_turns(parts).items():
+        for key, row in self.store.find_turns(parts).items():
             successor = self.find_successors([row]).get(row)
             if successor is None or successor.score < CLEAR:
                 continue
             if self._concerns_part(parts[key][1], row, successor.row):
                 found.add(key)
         return frozenset(found)
-
-    def find_turns(
-        self, parts: Mapping[str, tuple[Message, str]]
-    ) -> dict[str, int]:
-        """Return the row of each part's message, for those that the store has."""
-        row_by_id = {id_: row for row, id_ in enumerate(self.columns.ids)}
-        found: dict[str, int] = {}
-        for key, ((conversation, message), _) in parts.items():
-            row = row_by_id.get(turn_id(conversation or "", message))
-            if row is not None:
-                found[key] = row
-        return found
 
     def _concerns_part(
         self, words: str, statement: int, successor: int

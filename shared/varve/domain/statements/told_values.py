@@ -9,6 +9,11 @@ from functools import cached_property
 from varve.domain.language.tokens import fold
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Agreement
+from varve.domain.statements.cues import Cues
+from varve.domain.statements.particulars import (
+    collect_stems,
+    read_particulars,
+)
 from varve.domain.triple import SINGLE_VALUED, Op, Triple, TripleOperation
 
 Slot = tuple[str, str]
@@ -99,6 +104,51 @@ class ToldValues:
                 if (entity, predicate, value) not in self._holding:
                     found.append(f"{predicate.replace('_', ' ')} {value}")
         return sorted(found)
+
+    def leave_others(
+        self,
+        asked: Cues | None,
+        earlier: Collection[Message],
+        later: Collection[Message],
+        said: Cues,
+    ) -> bool:
+        """Return whether later messages end some of several values, and the others hold.
+
+        As long as the question names none of those that ended, the earlier messages answer
+        it. `said` is what the later ones say: another language's value shows not whether
+        the question names it.
+        """
+        words = collect_stems(said.particulars.telling)
+        ended = [
+            collect_stems(read_particulars(value).telling)
+            for value in self._list_ended_of_several(earlier, later)
+        ]
+        if not ended or not all(one <= words for one in ended):
+            return False
+        if asked is None:
+            return True
+        names = collect_stems(asked.particulars.telling)
+        is_past = asked.has("asks_past")
+        return not is_past and all(map(names.isdisjoint, ended))
+
+    def _list_ended_of_several(
+        self, earlier: Collection[Message], later: Collection[Message]
+    ) -> list[str]:
+        """Return the values of earlier messages that later ones end, if others of each hold.
+
+        Empty: they end none, or all that the earlier messages state of a predicate.
+        """
+        before = _collect(self._stated, earlier)
+        ended = _collect(self._ended, later)
+        found: list[str] = []
+        for slot in before.keys() & ended.keys():
+            held = {
+                one for one in before[slot] if (*slot, one) in self._holding
+            }
+            if not held:
+                return []
+            found += before[slot] & ended[slot] - held
+        return found
 
     def agree(
         self, earlier: Collection[Message], later: Collection[Message]
