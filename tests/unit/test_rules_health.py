@@ -241,6 +241,16 @@ def test_the_allergy_of_a_relation_begins_and_ends(
         "As it turns out, I'm not allergic to nuts.",
         "Resulta que no soy alérgica a las nueces.",
         "Al final no soy alérgico a las nueces.",
+        "The doctor says I'm not allergic to nuts after all.",
+        "My allergist confirmed that I'm not allergic to nuts.",
+        "The tests showed I'm not allergic to nuts.",
+        "According to my doctor I'm not allergic to nuts.",
+        "I saw the allergist and it turns out I'm not allergic to nuts.",
+        "My GP says I was never allergic to nuts.",
+        "El médico dice que no soy alérgica a las nueces.",
+        "La alergóloga me ha dicho que no soy alérgica a las nueces.",
+        "Según el médico, no soy alérgica a las nueces.",
+        "Me han hecho pruebas y resulta que no soy alérgica a las nueces.",
     ],
 )
 def test_an_allergy_that_turns_out_to_be_none_ends(text: str) -> None:
@@ -269,3 +279,25 @@ def test_what_a_relation_can_have_after_all_ends_a_known_allergy() -> None:
     found = extract("My daughter Ida can take penicillin after all.")
     (known,) = found.ends_if_known
     assert (known.subject, known.object) == ("Ida", "penicillin")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm not allergic to nuts, right?",
+        "My sister says she is not allergic to nuts.",
+        "My sister says I'm not allergic to nuts.",
+        "The doctor says my sister is not allergic to nuts.",
+        "The doctor says I might not be allergic to nuts.",
+        "The doctor never said I'm not allergic to nuts.",
+        "The doctor says I'm not allergic to nuts, but I don't believe it.",
+        "No soy alérgica a las nueces, ¿no?",
+        "No soy alérgica a las nueces, ¿verdad?",
+        "Mi madre dice que no soy alérgica a las nueces.",
+        "El médico dice que mi hijo no es alérgico a las nueces.",
+    ],
+)
+def test_hearsay_a_doubt_or_a_question_ends_no_allergy_of_the_speaker(
+    text: str,
+) -> None:
+    assert not [one for one in changes(extract(text)) if "Dana" in one]

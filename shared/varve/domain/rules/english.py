@@ -28,6 +28,7 @@ _FILLER = (
     r"|personally|(?:as|like) i(?:'ve| have)? (?:already |just )?(?:said|told you|mentioned)"
     r"(?: (?:before|earlier|already|last time))?"
     r"|(?:i|i've|i have) already (?:told you|said|mentioned)(?: that)?"
+    rf"|{english_changes.HEALTH_FOUND}"
 )
 _TOPICS = {
     "address": "address", "email": "email", "email address": "email", "phone": "phone",
@@ -91,7 +92,8 @@ RULES = LanguageRules(
     clause=re.compile(
         r"(?:,|:| [-–—])\s+(?:(?:and|but|so|because|then|plus|also) )?(?=(?:I|I'm|I've|my|we|our|please"
         r"|remember|forget|call)\b)"
-        r"|\s+(?:and|but|so|plus|because|though|although) (?=(?:I|I'm|I've|my|we)\b)", re.IGNORECASE,
+        r"|\s+(?:and|but|so|plus|because|though|although) (?=(?:(?:it )?turns out(?: that)? )?"
+        r"(?:I|I'm|I've|my|we)\b)", re.IGNORECASE,
     ),
     shared_subject=re.compile(
         rf"\b(?P<first>(?P<who>I'm|I am) (?:(?:[\w'-]+ ){{0,3}}?(?:{DIETS})|(?:\w+ )?allergic to [^;:.!?]+?))"
@@ -114,7 +116,8 @@ RULES = LanguageRules(
         r"|suppos(?:e|ing)|imagine|pretend(?:ing)?|dream(?:t|ed)?|hypothetical(?:ly)?|joking|kidding|planning"
         r"|considering|thinking (?:about|of)|sa(?:id|ys|ying)|told|tells|heard|claim(?:s|ed)?|thinks|thought"
         r"|apparently|supposedly|allegedly|rumou?rs?|according to|fictional|for example|for instance|e\.g"
-        r"|almost|nearly|when i|not true|used to think|as though|in theory|at least i think|i guess|not"
+        r"|almost|nearly|when i|not true|(?:don't|do not|can't) believe"
+        r"|used to think|as though|in theory|at least i think|i guess|not"
         r" sure)\b|\bI'd\b"
         rf"|{QUOTED}", re.IGNORECASE,
     ),

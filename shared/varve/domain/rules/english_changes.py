@@ -41,7 +41,14 @@ DIED = (
     "|to sleep))"
 )
 """Said of a pet."""
-_DOCTOR = r"(?:doctor|doctors|gp|consultant|specialist|hospital|psychiatrist|nurse|\w+ologist)"
+_DOCTOR = r"(?:doctor|doctors|gp|consultant|specialist|hospital|psychiatrist|nurse|allergist|\w+ologist)"
+HEALTH_FOUND = (
+    rf"(?:(?:my|the|our) (?:{_DOCTOR}|(?:(?:allergy|blood|skin) )?tests?)(?: has| have|)(?: just| now|)"
+    r" (?:says?|said|confirm(?:s|ed)?|found|show(?:s|ed|n)?|(?:tells?|told) me)(?: that)?"
+    rf"|according to (?:my|the) {_DOCTOR})"
+    r"(?=,? (?:I'm|I am|I was|I have|I've) .*\b(?:allerg|intoleran|coeliac|celiac))"
+)
+"""What a doctor or a test finds of an allergy is no hearsay."""
 _NO_DRUG = (
     r"(?!.*\b(?:list|case|books?|register|hook|rota|schedule|trial|call)\b)"
 )

@@ -195,7 +195,11 @@ ROWS = (
     Row(rf"{I_AM} {EVER}learning {{language}}",
         "{who} is learning {language}", sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet
-    Row(rf"{I_AM} (?:not|no longer) allergic to (?:either )?{{substances}}",
+    Row(rf"(?:{I_AM} (?:not|no longer)|I was never|I never was|I(?:'ve| have) never been)(?: actually)?"
+        r" allergic to (?:either )?{substances}",
+        "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),
+    Row(r"I (?:(?:don't|do not) have|no longer have) (?:an? |any )?allerg(?:y|ies) to (?:either )?"
+        r"{substances}",
         "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),
     Row(rf"{I_AM} (?:very |really |severely |extremely |deathly |highly |mildly |also |quite )*allergic"
         rf" to (?:both )?{{substances}}",

@@ -37,8 +37,11 @@ _PASTED = re.compile(
         | \s*(?:from|to|cc|subject|date|sent|de|para|asunto|fecha):\x20 )""",
     re.VERBOSE | re.IGNORECASE,
 )
+_TAG = r"¿(?:no|sí|verdad|cierto|correcto|a que no)\s*\?"
+"""Asks whether the words before it are so: they belong to its question."""
 BREAK = re.compile(
-    r"(?<=[.!?…])['\")\]*_]*\s+|(?<=\?)(?=[¿¡])|,?\s+(?=¿)|\s*[;•]\s+|\s*\([^()\n]{0,200}\)"
+    r"(?<=[.!?…])['\")\]*_]*\s+|(?<=\?)(?=[¿¡])"
+    rf"|,?\s+(?=¿)(?!{_TAG})|\s*[;•]\s+|\s*\([^()\n]{{0,200}}\)"
 )
 _MARK = re.compile(r"[.!?…;•¿¡(]")
 """Each break has one of these, which no line's last character is, but for "¿"."""

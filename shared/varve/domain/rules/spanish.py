@@ -27,6 +27,7 @@ _FILLER = (
     r"|gracias|perdón|perdona|lo siento|y|pero|entonces|así que|la verdad|en realidad|de hecho|ah|mira"
     r"|buenas noticias|para que lo sepas|te cuento|otra cosa|una cosa|como sabes|encima|porque"
     r"|resulta que|al final"
+    rf"|{spanish_changes.HEALTH_FOUND}"
     rf"|como (?:ya )?(?:te )?{_TOLD}(?: antes)?|ya (?:te |os )?{_TOLD} que"
 )
 _OWN = (
@@ -96,7 +97,8 @@ RULES = LanguageRules(
     clause=re.compile(
         r"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?"
         rf"(?=(?:{_OWN}|por favor|olvida|borra)\b)"
-        rf"|\s+(?:y|pero|así que|porque|aunque) (?={_OWN}\b)", re.IGNORECASE,
+        rf"|\s+(?:y|pero|así que|porque|aunque) (?=(?:resulta que )?(?:{_OWN}|no (?:soy|tengo))\b)",
+        re.IGNORECASE,
     ),
     shared_subject=re.compile(
         rf"\b(?P<first>(?P<who>soy) (?:(?:\w+ ){{0,2}}?(?:{DIETS})|(?:\w+ )?alérgic[oa] al? [^;:.!?]+?)),?"
@@ -113,7 +115,8 @@ RULES = LanguageRules(
         r"|debería|gustaría|quisiera|querría|imagina|supón|supongamos"
         r"|dij[eo]|dijeron|dicen?|contó|contaron|según|al parecer|por lo visto|creo|puede que|pensando en"
         r"|soñé|broma"
-        r"|por ejemplo|viviría|trabajaría|casi|parece|no es verdad|estoy pensando|espero|cuando|en teoría"
+        r"|por ejemplo|viviría|trabajaría|casi|parece|no es verdad|no (?:me )?lo creo"
+        r"|estoy pensando|espero|cuando|en teoría"
         r"|supongo)\b"
         rf"|{QUOTED}", re.IGNORECASE,
     ),

@@ -32,7 +32,14 @@ _FAILED = (
 )
 DIED = "(?:se |)(?:nos |me |)(?:murió|falleció|ha muerto|ha fallecido)"
 """Said of a pet."""
-_DOCTOR = "(?:médic[oa]|doctora?|psiquiatra|\\w+ólog[oa])"
+_DOCTOR = "(?:médic[oa]|doctora?|psiquiatra|alergista|\\w+ólog[oa])"
+HEALTH_FOUND = (
+    rf"(?:(?:mi|la|el|las|los) (?:{_DOCTOR}|pruebas?|análisis)(?: de (?:la )?alergia)?(?: me)?(?: ha| han|)"
+    " (?:dicen?|dijo|dijeron|dicho|confirman?|confirmó|confirmaron|confirmado|muestran?|mostraron) que"
+    rf"|según (?:mi|la|el) {_DOCTOR})"
+    "(?=,? (?:ya )?(?:no )?(?:soy|tengo|era) .*(?:al[eé]rg|intoleran|cel[ií]ac))"
+)
+"""What a doctor or a test finds of an allergy is no hearsay."""
 _DRUG = (
     r"(?!(?:espina|rutina|harina|cortina)\b)[\w-]{3,}(?:ina|azol|pril|artán|olol|pam|feno|amol)\b"
     r"|medicación|pastillas"
