@@ -166,3 +166,59 @@ def test_11_an_end_of_the_value_asked_for_or_of_all_marks_the_statement(
     tmp_path: Path, told: str, end: str, question: str, value: str
 ) -> None:
     assert list_standing(tmp_path, (told, end), question, value) == {False}
+
+
+@pytest.mark.parametrize(
+    ("told", "end", "question", "rest"),
+    [
+        (
+            "I'm allergic to latex and kiwi.",
+            "I'm not allergic to kiwi any more.",
+            "What am I allergic to?",
+            "Dana is allergic to latex.",
+        ),
+        (
+            "Soy alérgica al látex y al kiwi.",
+            "Ya no soy alérgica al kiwi.",
+            "¿A qué soy alérgica?",
+            "Dana tiene alergia a látex.",
+        ),
+        (
+            "I'm allergic to latex and kiwi and I live in Oslo.",
+            "I'm not allergic to kiwi any more.",
+            "What am I allergic to?",
+            "Dana: I am allergic to latex. I live in Oslo.",
+        ),
+        (
+            "I like hiking, opera and chess.",
+            "I've gone off chess.",
+            "What do I like?",
+            "Dana likes hiking. Dana likes opera.",
+        ),
+    ],
+)
+def test_8_what_holds_of_several_values_is_told_without_the_ended_one(
+    tmp_path: Path, told: str, end: str, question: str, rest: str
+) -> None:
+    found = tell(tmp_path, (told, end), NOW).search(question, user_id=USER)
+    assert rest in [one.content for one in found.results if one.current]
+
+
+def test_8_a_part_that_tells_more_than_the_values_keeps_its_words(
+    tmp_path: Path,
+) -> None:
+    told = "I'm allergic to latex and, since childhood, to kiwi."
+    end = "I'm not allergic to kiwi any more."
+    memory = tell(tmp_path, (told, end), NOW)
+    found = memory.search("What am I allergic to?", user_id=USER).results
+    assert any("childhood" in one.content for one in found)
+
+
+def test_8_a_question_about_the_past_has_the_words_as_they_were(
+    tmp_path: Path,
+) -> None:
+    told = "I'm allergic to latex and kiwi."
+    end = "I'm not allergic to kiwi any more."
+    memory = tell(tmp_path, (told, end), NOW)
+    found = memory.search("What was I allergic to before?", user_id=USER)
+    assert any("and kiwi" in one.content for one in found.results)

@@ -9,6 +9,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked, find_place
 from varve.domain.statements.cues import read_cues
+from varve.domain.statements.held import tell_held
 from varve.domain.statements.leaving import leaves_asked, leaves_rest
 from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.parts import asks_for_parts, find_parts
@@ -107,11 +108,30 @@ class KnownStandings:
         return self._find_corrected_part(row, statement) is not None
 
     def find_rest(self, row: int) -> str | None:
-        """Return the content of a statement's row without its corrected parts.
+        """Return the content of a statement's row without its corrected parts or ended values.
 
-        None: none of them is corrected.
+        None: none of them is corrected, and no value ended beside others.
         """
-        return self._standings.find_rest(row)
+        rest = self._standings.find_rest(row)
+        return self._find_held(row) if rest is None else rest
+
+    def _find_held(self, row: int) -> str | None:
+        """Return a row's content with the values that hold alone; None: none of them ended."""
+        standings = self._standings
+        statement = standings.store.find_statement(row)
+        if statement is None:
+            return None
+        said = standings.store.read(row)
+        is_fact = standings.store.is_fact(row)
+        held = tell_held(
+            said.text,
+            None if is_fact else said.speaker,
+            standings.store.list_messages(statement),
+            standings.told,
+        )
+        if held is None:
+            return None
+        return standings.columns.contents[row].removesuffix(said.text) + held
 
     def _find_clear(self, row: int, statement: int) -> Successor | None:
         """Return the successor of a row that leaves no doubt; None: it holds."""
@@ -202,14 +222,18 @@ class KnownStandings:
 
     def _leaves(self, statement: int, successor: Successor) -> bool:
         """Return whether a successor leaves as it is what the question asks for."""
-        if self._standings.leaves_held_values(statement, successor.row):
+        store = self._standings.store
+        later = store.read(successor.row).cues
+        if self._standings.told.leave_others(
+            self._question,
+            store.list_messages(statement),
+            store.list_messages(successor.row),
+            later,
+        ):
             return True
         if self._question is None:
             return False
-        store = self._standings.store
-        earlier = store.read(statement).text
-        later = store.read(successor.row).cues
-        return leaves_asked(self._question, earlier, later)
+        return leaves_asked(self._question, store.read(statement).text, later)
 
     def _leaves_rest(self, statement: int, successor: Successor) -> bool:
         """Return whether a message holds in part: nothing names it as superseded."""

@@ -69,6 +69,12 @@ def _list_kinds(earlier: Cues, later: Cues) -> Iterator[str]:
             yield kind
 
 
+def is_general_word(word: str) -> bool:
+    """Return whether a word tells an attribute of several values and is none of them."""
+    told = read_cues(word)
+    return any(_is_general(told, kind) for kind in _KINDS)
+
+
 def _tells(told: Cues, kind: str) -> bool:
     return kind in told.topics or _is_general(told, kind)
 

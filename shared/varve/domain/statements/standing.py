@@ -278,14 +278,14 @@ class Standings:
 
     def _leaves(self, row: int, other: int) -> bool:
         """Return whether a later row leaves as it is what the question asks for."""
-        if self.leaves_held_values(row, other):
+        if self._leaves_held_values(row, other):
             return True
         if self.question is None:
             return False
         later = self.store.read(other).cues
         return leaves_asked(self.question, self.store.read(row).text, later)
 
-    def leaves_held_values(self, row: int, other: int) -> bool:
+    def _leaves_held_values(self, row: int, other: int) -> bool:
         """Return whether a later row ends some values of a row, and not those asked for."""
         list_messages = self.store.list_messages
         return self.told.leave_others(

@@ -3,8 +3,15 @@
 "I moved to Utrecht" and "I live in Utrecht" differ in their words and state one value.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from functools import cached_property
+from itertools import chain
 
 from varve.domain.language.tokens import fold
 from varve.domain.search.row import Message
@@ -130,6 +137,35 @@ class ToldValues:
         names = collect_stems(asked.particulars.telling)
         is_past = asked.has("asks_past")
         return not is_past and all(map(names.isdisjoint, ended))
+
+    def find_ended_beside(
+        self, messages: Collection[Message]
+    ) -> tuple[list[TripleOperation], list[str]]:
+        """Return statements of messages that hold, and the values that ended beside them.
+
+        Only predicates count of which the messages state both.
+        """
+        held: dict[Slot, list[TripleOperation]] = {}
+        ended: dict[Slot, list[TripleOperation]] = {}
+        for triple, stated in self._find_stated(messages):
+            slot = (triple.source_id, triple.label)
+            found = held if _get_key(triple) in self._holding else ended
+            found.setdefault(slot, []).append(stated)
+        both = held.keys() & ended.keys()
+        return (
+            list(chain.from_iterable(held[slot] for slot in both)),
+            [one.object for slot in both for one in ended[slot]],
+        )
+
+    def _find_stated(
+        self, messages: Collection[Message]
+    ) -> Iterator[tuple[Triple, TripleOperation]]:
+        """Yield the triples that messages state, each with one of their statements."""
+        for triple in self._triples:
+            for one in triple.stating:
+                if not set(_list_messages(one)).isdisjoint(messages):
+                    yield triple, one
+                    break
 
     def _list_ended_of_several(
         self, earlier: Collection[Message], later: Collection[Message]
