@@ -9,11 +9,8 @@ from itertools import filterfalse
 
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.pairs import (
-    list_any_matter,
-    split_clauses,
-)
-from varve.domain.statements.particulars import collect_stems
+from varve.domain.statements.pairs import split_clauses
+from varve.domain.statements.particulars import collect_stems, list_any_matter
 
 BESIDE_ALL = frozenset(
     {"contact", "family", "naming", "people", "price", "schedule", "trouble"}
