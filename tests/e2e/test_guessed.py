@@ -77,7 +77,7 @@ def test_10_a_context_has_what_may_answer_as_well_as_the_first(
 @pytest.mark.parametrize(
     ("name", "question", "value"),
     [
-        ("freelancer_theo", "Who does my taxes?", "Mrs Verhulst"),
+        ("retiree_walter", "What does my grandson want to become?", "a vet"),
         ("parent_dana", "Who looks after the kids when I go out?", "Hannah"),
     ],
 )

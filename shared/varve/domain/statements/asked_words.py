@@ -12,7 +12,6 @@ from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.other_matters import (
     BESIDE_ALL,
-    changes_other_topic,
 )
 from varve.domain.statements.other_things import is_of_other_place
 from varve.domain.statements.pairs import relate
@@ -100,9 +99,7 @@ class AskedWords:
             return False
         if not relate(self._question, told):
             return True
-        return changes_other_topic(self._question, text) or is_of_other_place(
-            text, frozenset(self._words)
-        )
+        return is_of_other_place(text, frozenset(self._words))
 
     def _lacks_thing(self, told: Cues) -> bool:
         """Return whether a text has a passing topic of the question, and not the thing asked for.

@@ -99,11 +99,23 @@ class AskedStatements:
             return -math.inf
         if self.changes_another(row, other) or self._tells_apart(row, other):
             return -math.inf
-        if store.tells_other(row, other):
+        if self._changes_beside(row, other):
+            return -math.inf
+        if store.tells_other_thing(row, other):
             return -math.inf
         if self._leaves_held_values(row, other):
             return -math.inf
         return score_pair(self.asking, earlier, later, odds)
+
+    def _changes_beside(self, row: int, other: int) -> bool:
+        """Return whether a later statement changes another matter, which one of its words names.
+
+        "I stopped playing tennis, my knee hurts" ends "I play tennis", and no appointment with
+        the dentist. What no other statement tells may be a change of this one in other words.
+        """
+        if not self.store.tells_other_matter(row, other):
+            return False
+        return any(one != row for one in self._find_named(other))
 
     def changes_another(self, row: int, other: int) -> bool:
         """Return whether a later statement changes another one than this earlier one.

@@ -90,19 +90,23 @@ class StoreStatements:
         return score
 
     def _score(self, row: int, other: int) -> float:
+        if not self.may_supersede(other):
+            return -np.inf
+        if self.tells_other_matter(row, other):
+            return -np.inf
+        if self.tells_other_thing(row, other):
+            return -np.inf
         earlier = self.read(row)
         later = self.read(other)
-        if not self.may_supersede(other) or self.tells_other(row, other):
-            return -np.inf
         return score_pair(earlier, later, self.count_later(row))
 
-    def tells_other(self, row: int, other: int) -> bool:
-        """Return whether `other` tells of another matter or thing than `row`."""
-        earlier = self.read(row)
-        later = self.read(other).text
-        return tells_other_matter(earlier.cues, later) or tells_other_thing(
-            earlier.text, later
-        )
+    def tells_other_matter(self, row: int, other: int) -> bool:
+        """Return whether `other` tells of another matter than `row`, as its topics show."""
+        return tells_other_matter(self.read(row).cues, self.read(other).text)
+
+    def tells_other_thing(self, row: int, other: int) -> bool:
+        """Return whether `other` tells of a thing at another place or of another owner."""
+        return tells_other_thing(self.read(row).text, self.read(other).text)
 
     def compare_tellings(self, row: int, other: int) -> Again:
         """Return whether `other` says again what `row` does (`confirming`)."""

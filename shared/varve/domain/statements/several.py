@@ -19,7 +19,8 @@ from varve.domain.statements.particulars import (
 
 HARM = "harming"
 _PETS = "pets"
-_KINDS = (HARM, "speech", "playing", "sport", "taste", _PETS)
+_TASTE = "taste"
+_KINDS = (HARM, "speech", "playing", "sport", _TASTE, _PETS)
 _HEALTH = "health"
 
 
@@ -76,7 +77,9 @@ def is_general_word(word: str) -> bool:
 
 
 def _tells(told: Cues, kind: str) -> bool:
-    return kind in told.topics or _is_general(told, kind)
+    """Return whether a text tells an attribute; a film or a colour alone is no taste."""
+    is_of_topic = kind in told.topics and kind != _TASTE
+    return is_of_topic or _is_general(told, kind)
 
 
 def _is_general(told: Cues, kind: str) -> bool:
