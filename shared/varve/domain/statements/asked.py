@@ -22,9 +22,9 @@ from varve.domain.statements.asked_weights import (
 from varve.domain.statements.asked_words import AskedWords
 from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
+from varve.domain.statements.other_matters import tells_place_of_another
 from varve.domain.statements.pairs import (
     Statement,
-    changes_others,
     leaves,
     leaves_another,
     leaves_named,
@@ -176,7 +176,7 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
         return True
     if turns_to_another(earlier, later) or leaves_named(earlier, later):
         return True
-    if changes_others(earlier, later):
+    if tells_place_of_another(earlier, later):
         return True
     return (
         leaves_another(earlier.cues, cues)

@@ -45,6 +45,7 @@ class AskedWords:
         self._relatives = _collect_relatives(question)
         told = list(dict.fromkeys(found))
         self._most = max((self.count(one) for one in told), default=0)
+        self._of_thing = self._list_topics_of_thing(told)
         self._related = [one for one in told if relate(question, one)]
         speaking = stem_all(speakers)
         names_speaker = not speaking.isdisjoint(self._words)
@@ -53,6 +54,16 @@ class AskedWords:
         is_told = any(asked & _collect_words(one) for one in told)
         self._names = asked if is_told else set[str]()
         self._kin = asked | self._find_kin(told)
+
+    def _list_topics_of_thing(self, found: Iterable[Cues]) -> set[str]:
+        """Return the topics that words of the thing asked for have alone.
+
+        The thing is what the text with most words of the question shares with it.
+        """
+        most = [one for one in found if self.count(one) == self._most]
+        told = set[str]().union(*map(_collect_words, most))
+        words = sorted(self._words & told)
+        return set[str]().union(*(read_cues(word).topics for word in words))
 
     def _collect_asked(self, found: Iterable[Cues]) -> set[str]:
         """Return the stems of the names and relatives that the question asks about.
@@ -102,7 +113,7 @@ class AskedWords:
         return is_of_other_place(text, frozenset(self._words))
 
     def _lacks_thing(self, told: Cues) -> bool:
-        """Return whether a text has a passing topic of the question, and not the thing asked for.
+        """Return whether a text has a passing topic of the thing asked for, and not the thing.
 
         Who asks for the alarm code is not told of what is on Mondays, if something found
         tells of an alarm code.
@@ -114,7 +125,7 @@ class AskedWords:
         if not numbers.isdisjoint(told.particulars.numbers):
             return False
         shared = asked.topics & told.topics
-        return bool(shared) and shared <= BESIDE_ALL
+        return bool(shared) and shared <= BESIDE_ALL & self._of_thing
 
     def is_of_other_topics(self, told: Cues) -> bool:
         """Return whether a text tells of other topics than what relates to the question.

@@ -9,7 +9,11 @@ from itertools import filterfalse
 
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.pairs import split_clauses
+from varve.domain.statements.pairs import (
+    Statement,
+    changes_others,
+    split_clauses,
+)
 from varve.domain.statements.particulars import collect_stems, list_any_matter
 
 BESIDE_ALL = frozenset(
@@ -19,6 +23,8 @@ BESIDE_ALL = frozenset(
 OF_ONE_VALUE = frozenset({"home", "work", "partner"})
 """Topics of which a person has one value: a clause beside a change may tell it."""
 
+PLACES = frozenset({"home", "work"})
+"""Topics of which another person's state changes nothing of one's own."""
 PASSING_TOPICS = BESIDE_ALL - {"family"}
 """Topics that do not show what a text tells of a person whom it names."""
 
@@ -65,6 +71,18 @@ def changes_other_topic(before: Cues, later: str) -> bool:
         return False
     beside = filterfalse(_tells_change, clauses)
     return not any(_may_tell_state(before, clause) for clause in beside)
+
+
+def tells_place_of_another(earlier: Statement, later: Statement) -> bool:
+    """Return whether both tell where one lives or works, and the later of another person.
+
+    A boss may be another person than before.
+    """
+    before = earlier.cues
+    shared = before.topics & later.cues.topics & PLACES
+    if not shared or "people" in before.topics:
+        return False
+    return changes_others(earlier, later)
 
 
 def _tells_change(clause: Cues) -> bool:

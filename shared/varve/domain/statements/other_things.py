@@ -46,9 +46,9 @@ def tells_other_thing(earlier: str, later: str) -> bool:
         return False
     if read_cues(later).has("correcting"):
         return False
-    if not (one.head | one.place) & (other.head | other.place):
-        return False
-    return _are_of_two_places(one, other) or _have_two_heads(one, other)
+    if one.head & other.head:
+        return _are_of_two_places(one, other)
+    return bool(one.place & other.place) and _have_two_heads(one, other)
 
 
 def is_of_other_place(text: str, asked: frozenset[str]) -> bool:
@@ -69,8 +69,7 @@ def _are_of_two_places(one: _PlacedThing, other: _PlacedThing) -> bool:
 
 
 def _have_two_heads(one: _PlacedThing, other: _PlacedThing) -> bool:
-    least = min(len(one.head), len(other.head))
-    return least >= HEAD_WORDS and one.head.isdisjoint(other.head)
+    return min(len(one.head), len(other.head)) >= HEAD_WORDS
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
