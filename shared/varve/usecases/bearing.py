@@ -1,6 +1,6 @@
 """Which results of a search enter a context whatever their likeness to the prompt is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from varve.domain.record import MemoryType
 from varve.domain.search.answer import Result, SearchResponse
@@ -21,20 +21,20 @@ MAX_GUESSED = 3
 
 
 def find_bearing(
-    response: SearchResponse, prompt: str, profile: Iterable[str]
+    response: SearchResponse, prompt: str, profile: Sequence[str] | None
 ) -> frozenset[str]:
     """Return the ids of the best statements that bear on the prompt.
 
     The best of all are guessed to bear on a question for the speaker's own state that no
-    entry of the `profile` answers. The successor of a statement that bears on the prompt
-    does too; of a prompt about bygone times, both do.
+    entry of the user's `profile` answers; None: the prompt is of no user. The successor of
+    a statement that bears on the prompt does too; of a prompt about bygone times, both do.
     """
     is_past = asks_past(prompt)
     found = _find_asked_by_time(response)
     best = [one for one in response.results[:MAX_BEARING] if _is_told(one)]
     found.update(_find_changes(best, prompt))
     whom = find_whom(prompt)
-    guessed = best[:MAX_GUESSED] if _may_guess(prompt, profile) else []
+    guessed = _guess(best, prompt, profile) if profile is not None else []
     for result in best:
         if result in guessed or _bears(result, prompt, whom):
             found.add(result.superseded_by or result.id)
@@ -43,10 +43,23 @@ def find_bearing(
     return frozenset(found & {result.id for result in response.results})
 
 
-def _may_guess(prompt: str, profile: Iterable[str]) -> bool:
+def _guess(
+    best: Sequence[Result], prompt: str, profile: Sequence[str]
+) -> list[Result]:
+    """Return the best results for a question that the profile does not answer.
+
+    What only repeats the profile is no guess.
+    """
     if not seeks_own_state(read_cues(prompt)):
-        return False
-    return not any(bears_on(prompt, entry) for entry in profile)
+        return []
+    if any(bears_on(prompt, entry) for entry in profile):
+        return []
+    values = [entry.partition(": ")[2].casefold() for entry in profile]
+    return [
+        one
+        for one in best[:MAX_GUESSED]
+        if not any(value in one.content.casefold() for value in values)
+    ]
 
 
 def _bears(result: Result, prompt: str, whom: str) -> bool:

@@ -1,10 +1,13 @@
 """What still holds of a message that states several values, some of which have ended."""
 
+import re
 from collections.abc import Collection
+from functools import cache
 
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.tellings import find_language
 from varve.domain.search.row import Message
+from varve.domain.statements.cues import join_phrases
 from varve.domain.statements.particulars import (
     collect_stems,
     list_any_matter,
@@ -27,6 +30,8 @@ def tell_held(
     "I'm allergic to latex and kiwi" is told as "I am allergic to latex". None: it stays, as
     none of its values ended, or it tells more of them than the values.
     """
+    if not _compile_joint().search(text):
+        return None
     held, ended = told.find_ended_beside(messages)
     if not held or not ended:
         return None
@@ -49,6 +54,13 @@ def tell_held(
         else:
             rest.append(said)
     return " ".join(dict.fromkeys(rest))
+
+
+@cache
+def _compile_joint() -> re.Pattern[str]:
+    """Return the pattern of what joins several values: a comma, "and", "o"."""
+    words = join_phrases(lambda language: language.times.joins.get("or", ()))
+    return re.compile(rf"[,;]|(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
 def _read_stems(text: str) -> set[str]:

@@ -7,7 +7,6 @@ from collections.abc import (
     Callable,
     Collection,
     Iterable,
-    Iterator,
     Sequence,
 )
 from functools import cached_property
@@ -26,6 +25,8 @@ from varve.domain.triple import SINGLE_VALUED, Op, Triple, TripleOperation
 Slot = tuple[str, str]
 """The entity and the predicate of a triple."""
 Values = dict[Slot, set[str]]
+_Key = tuple[str, str, str]
+"""The entity, the predicate and the value of a triple."""
 INTRODUCING = "has_"
 """The beginning of predicates that only say who somebody is, as "my daughter Ida" does."""
 TIMELESS = frozenset({"is_a"})
@@ -51,6 +52,17 @@ class ToldValues:
         for triple in self._triples:
             for one in triple.stating:
                 _add(found, triple, one.conversation_id, one.message_ids)
+        return found
+
+    @cached_property
+    def _stating(self) -> dict[Message, dict[_Key, TripleOperation]]:
+        """By message, the triples that it states, each with its statement."""
+        found: dict[Message, dict[_Key, TripleOperation]] = {}
+        for triple in self._triples:
+            for one in triple.stating:
+                for message in _list_messages(one):
+                    of_message = found.setdefault(message, {})
+                    of_message.setdefault(_get_key(triple), one)
         return found
 
     @cached_property
@@ -147,25 +159,23 @@ class ToldValues:
         """
         held: dict[Slot, list[TripleOperation]] = {}
         ended: dict[Slot, list[TripleOperation]] = {}
-        for triple, stated in self._find_stated(messages):
-            slot = (triple.source_id, triple.label)
-            found = held if _get_key(triple) in self._holding else ended
-            found.setdefault(slot, []).append(stated)
+        for key, stated in self._list_stated(messages):
+            found = held if key in self._holding else ended
+            found.setdefault(key[:2], []).append(stated)
         both = held.keys() & ended.keys()
         return (
             list(chain.from_iterable(held[slot] for slot in both)),
             [one.object for slot in both for one in ended[slot]],
         )
 
-    def _find_stated(
+    def _list_stated(
         self, messages: Collection[Message]
-    ) -> Iterator[tuple[Triple, TripleOperation]]:
-        """Yield the triples that messages state, each with one of their statements."""
-        for triple in self._triples:
-            for one in triple.stating:
-                if not set(_list_messages(one)).isdisjoint(messages):
-                    yield triple, one
-                    break
+    ) -> list[tuple[_Key, TripleOperation]]:
+        """Return the triples that messages state, each with one of their statements."""
+        stated = (self._stating.get(message, {}) for message in messages)
+        return list(
+            dict(chain.from_iterable(one.items() for one in stated)).items()
+        )
 
     def _list_ended_of_several(
         self, earlier: Collection[Message], later: Collection[Message]
