@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import everyday_cases
 from tests.support.statements import tell
+from varve import Memory
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 USER = "u-1"
@@ -47,6 +48,12 @@ BEFORE = [
 ]
 
 
+def fill(root: Path, name: str) -> Memory:
+    """Return the memory of everyday statements of this name."""
+    (told,) = (one for one in everyday_cases.read("one") if one.name == name)
+    return everyday_cases.fill(told, root)
+
+
 @pytest.mark.parametrize(("before", "after", "question", "value"), TOLD)
 def test_10_a_context_has_the_answer_that_shares_no_word(
     tmp_path: Path, before: str, after: str, question: str, value: str
@@ -65,8 +72,7 @@ def test_10_a_context_has_the_answer_that_shares_no_word(
 def test_10_a_context_has_what_may_answer_as_well_as_the_first(
     tmp_path: Path, name: str, question: str, value: str
 ) -> None:
-    (told,) = (one for one in everyday_cases.read("one") if one.name == name)
-    memory = everyday_cases.fill(told, tmp_path)
+    memory = fill(tmp_path, name)
     user = everyday_cases.USER
     assert (
         value not in memory.search(question, user_id=user).results[0].content
@@ -84,8 +90,7 @@ def test_10_a_context_has_what_may_answer_as_well_as_the_first(
 def test_10_a_context_has_the_best_three_of_an_own_question(
     tmp_path: Path, name: str, question: str, value: str
 ) -> None:
-    (told,) = (one for one in everyday_cases.read("one") if one.name == name)
-    memory = everyday_cases.fill(told, tmp_path)
+    memory = fill(tmp_path, name)
     user = everyday_cases.USER
     results = memory.search(question, user_id=user, max_results=3).results
     assert value not in results[0].content

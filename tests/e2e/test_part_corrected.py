@@ -36,6 +36,13 @@ def say(memory: Memory, text: str) -> None:
     )
 
 
+def say_and_correct(memory: Memory, told: str, correction: str) -> None:
+    """Say a message and correct its turn."""
+    say(memory, told)
+    turns = memory.search(memory_types=["turn"], user_id=USER).results
+    memory.correct(turns[0].id, correction)
+
+
 def set_profile(memory: Memory) -> None:
     memory.set_profile("location", "Porto", user_id=USER)
 
@@ -311,9 +318,7 @@ def test_erasing_the_correction_leaves_the_message_as_it_was(
 def test_4_a_correction_about_one_person_leaves_another_one(
     memory: Memory, told: str, correction: str, question: str, left: str
 ) -> None:
-    say(memory, told)
-    turns = memory.search(memory_types=["turn"], user_id=USER).results
-    memory.correct(turns[0].id, correction)
+    say_and_correct(memory, told, correction)
     assert tells(list_current(memory, question), left)
 
 
@@ -413,9 +418,7 @@ def test_8_an_end_of_one_value_in_the_graph_leaves_the_others_of_the_sentence(
 def test_8_a_corrected_diet_leaves_the_allergies_of_the_sentence(
     memory: Memory, told: str, correction: str, question: str, left: str
 ) -> None:
-    say(memory, told)
-    turns = memory.search(memory_types=["turn"], user_id=USER).results
-    memory.correct(turns[0].id, correction)
+    say_and_correct(memory, told, correction)
     current = list_current(memory, question)
     assert tells(current, left)
     assert not tells(current, told)

@@ -8,7 +8,11 @@ from functools import cache
 from varve.domain.language.courtesies import is_courtesy
 from varve.domain.language.tokens import fold
 from varve.domain.source_lines import SourceLine
-from varve.domain.statements.cues import join_phrases, read_cues
+from varve.domain.statements.cues import (
+    compile_phrases,
+    join_phrases,
+    read_cues,
+)
 from varve.domain.statements.persons import is_person
 
 QUESTION_MARKS = ("?", "？")
@@ -100,8 +104,7 @@ def needs_question(answer: str) -> bool:
 
 @cache
 def _compile_offers() -> re.Pattern[str]:
-    words = join_phrases(lambda language: language.questions.offering)
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    return compile_phrases(lambda language: language.questions.offering)
 
 
 @cache
@@ -112,5 +115,4 @@ def _compile_answering() -> re.Pattern[str]:
 
 @cache
 def _compile_stating() -> re.Pattern[str]:
-    words = join_phrases(lambda language: language.questions.stating)
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    return compile_phrases(lambda language: language.questions.stating)

@@ -208,9 +208,7 @@ def gather_candidates(
             {one.subject for one in sources.profile() if one.subject},
         ),
         bearing=find_bearing(
-            response,
-            prompt,
-            _list_profile(question, profile),
+            response, prompt, _list_profile(question, profile)
         ),
         agents=[memory.scope.agent for memory in sources.shared],
     )

@@ -10,9 +10,7 @@ from itertools import pairwise
 from varve.domain.language.languages import gathered, installed_languages
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.other_matters import (
-    BESIDE_ALL,
-)
+from varve.domain.statements.other_matters import BESIDE_ALL
 from varve.domain.statements.other_things import is_of_other_place
 from varve.domain.statements.pairs import relate
 from varve.domain.statements.particulars import (
@@ -103,7 +101,8 @@ class AskedWords:
     def is_beside(self, text: str) -> bool:
         """Return whether a text has to do with the question less than another one found.
 
-        "I gave up tennis, my knee hurts" is beside "Who is my physiotherapist?".
+        It has nothing to do with it, or is of another place: "The wifi password at home is …"
+        for who asks for the one at the office.
         """
         told = read_cues(text)
         if not self.has_fewer(told) or told.has("correcting"):

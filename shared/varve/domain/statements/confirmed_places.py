@@ -91,7 +91,7 @@ def find_confirmations(
     """
     store = standings.store
     found: dict[str, int] = {}
-    for key, row in standings.store.find_turns(parts).items():
+    for key, row in store.find_turns(parts).items():
         part = read_cues(parts[key][1]).particulars
         found[key] = max(
             store.read(other).time

@@ -7,7 +7,12 @@ from functools import cache
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.stems import stems
 from varve.domain.language.tokens import words
-from varve.domain.statements.cues import GUARDS, Cues, join_phrases, read_cues
+from varve.domain.statements.cues import (
+    GUARDS,
+    Cues,
+    compile_phrases,
+    read_cues,
+)
 from varve.domain.statements.pairs import Statement
 from varve.domain.statements.particulars import (
     Particulars,
@@ -92,9 +97,7 @@ def _repeats_all(known: Particulars, later: str) -> bool:
 @cache
 def _confirming() -> re.Pattern[str]:
     """Return the phrases of all languages by which a state goes on."""
-    return re.compile(
-        rf"(?<!\w)(?:{join_phrases(lambda one: one.changes.confirming)})(?!\w)"
-    )
+    return compile_phrases(lambda language: language.changes.confirming)
 
 
 def _tells_nothing_firm(cues: Cues) -> bool:

@@ -248,6 +248,13 @@ def join_phrases(read: Callable[[Language], Iterable[str]]) -> str:
     return "|".join(patterns)
 
 
+def compile_phrases(
+    read: Callable[[Language], Iterable[str]],
+) -> re.Pattern[str]:
+    """Return the pattern of the phrases of a list of all languages, as whole words."""
+    return re.compile(rf"(?<!\w)(?:{join_phrases(read)})(?!\w)")
+
+
 def _choose_readers(text: str) -> list[_Reader]:
     """Return the readers of the language with most stop words in the text; ties are kept."""
     said = words(text)

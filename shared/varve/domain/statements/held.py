@@ -9,9 +9,9 @@ from varve.domain.language.tellings import find_language
 from varve.domain.search.row import Message
 from varve.domain.statements.cues import join_phrases
 from varve.domain.statements.particulars import (
-    collect_stems,
     list_any_matter,
     read_particulars,
+    read_stems,
 )
 from varve.domain.statements.parts import leave_out_parts, split_parts
 from varve.domain.statements.sentences import tell_triple
@@ -43,11 +43,11 @@ def tell_held(
         for one in held
     ]
     said = " ".join(dict.fromkeys(sentences))
-    gone = [_read_stems(value) for value in ended]
-    known = _read_stems(said).union(*gone, list_any_matter())
+    gone = [read_stems(value) for value in ended]
+    known = read_stems(said).union(*gone, list_any_matter())
     rest: list[str] = []
     for part in split_parts(text):
-        if not any(one <= _read_stems(part) for one in gone):
+        if not any(one <= read_stems(part) for one in gone):
             rest.append(leave_out_parts(part, frozenset()))
         elif _tells_more(part, known):
             return None
@@ -61,10 +61,6 @@ def _compile_joint() -> re.Pattern[str]:
     """Return the pattern of what joins several values: a comma, "and", "o"."""
     words = join_phrases(lambda language: language.times.joins.get("or", ()))
     return re.compile(rf"[,;]|(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
-
-
-def _read_stems(text: str) -> set[str]:
-    return collect_stems(read_particulars(text).telling)
 
 
 def _tells_more(part: str, known: set[str]) -> bool:

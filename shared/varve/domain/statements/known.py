@@ -10,7 +10,7 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked, find_place
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.held import tell_held
-from varve.domain.statements.leaving import leaves_asked, leaves_rest
+from varve.domain.statements.leaving import leaves_rest
 from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.parts import asks_for_parts, find_parts
 from varve.domain.statements.persons import Persons
@@ -222,18 +222,7 @@ class KnownStandings:
 
     def _leaves(self, statement: int, successor: Successor) -> bool:
         """Return whether a successor leaves as it is what the question asks for."""
-        store = self._standings.store
-        later = store.read(successor.row).cues
-        if self._standings.told.leave_others(
-            self._question,
-            store.list_messages(statement),
-            store.list_messages(successor.row),
-            later,
-        ):
-            return True
-        if self._question is None:
-            return False
-        return leaves_asked(self._question, store.read(statement).text, later)
+        return self._standings.leaves(statement, successor.row, self._question)
 
     def _leaves_rest(self, statement: int, successor: Successor) -> bool:
         """Return whether a message holds in part: nothing names it as superseded."""

@@ -8,14 +8,8 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.pairs import (
-    is_barred,
-    leaves,
-)
-from varve.domain.statements.particulars import (
-    collect_stems,
-    list_any_matter,
-)
+from varve.domain.statements.pairs import is_barred, leaves
+from varve.domain.statements.particulars import collect_stems, list_any_matter
 from varve.domain.statements.parts import split_parts
 
 LEAST_PARTS = 3

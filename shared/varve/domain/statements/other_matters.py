@@ -5,7 +5,6 @@ show that the later text changes what the earlier one tells.
 """
 
 from collections.abc import Iterable
-from itertools import filterfalse
 
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
@@ -14,7 +13,7 @@ from varve.domain.statements.pairs import (
     changes_others,
     split_clauses,
 )
-from varve.domain.statements.particulars import collect_stems, list_any_matter
+from varve.domain.statements.particulars import collect_stems, list_shared
 
 BESIDE_ALL = frozenset(
     {"contact", "family", "naming", "people", "price", "schedule", "trouble"}
@@ -22,7 +21,6 @@ BESIDE_ALL = frozenset(
 """Topics of which statements of every other one may tell too."""
 OF_ONE_VALUE = frozenset({"home", "work", "partner"})
 """Topics of which a person has one value: a clause beside a change may tell it."""
-
 PLACES = frozenset({"home", "work"})
 """Topics of which another person's state changes nothing of one's own."""
 PASSING_TOPICS = BESIDE_ALL - {"family"}
@@ -52,7 +50,7 @@ def _has_other_topics(before: Cues, after: Cues) -> bool:
     own = _list_topics(after)
     if not own or not own.isdisjoint(before.topics):
         return False
-    shared = _list_shared(before, after)
+    shared = list_shared(before.particulars, after.particulars)
     if not shared:
         return not before.topics.isdisjoint(after.topics)
     if after.tells_change or shared - _list_people(before, after):
@@ -67,10 +65,14 @@ def changes_other_topic(before: Cues, later: str) -> bool:
     "I stopped playing tennis, my knee hurts" ends no appointment with the dentist.
     """
     clauses = [read_cues(clause) for clause in split_clauses(later)]
-    if not _change_other(before, filter(_tells_change, clauses)):
+    changing = [clause for clause in clauses if clause.tells_change]
+    if not _change_other(before, changing):
         return False
-    beside = filterfalse(_tells_change, clauses)
-    return not any(_may_tell_state(before, clause) for clause in beside)
+    return not any(
+        _may_tell_state(before, clause)
+        for clause in clauses
+        if not clause.tells_change
+    )
 
 
 def tells_place_of_another(earlier: Statement, later: Statement) -> bool:
@@ -85,16 +87,12 @@ def tells_place_of_another(earlier: Statement, later: Statement) -> bool:
     return changes_others(earlier, later)
 
 
-def _tells_change(clause: Cues) -> bool:
-    return clause.tells_change
-
-
 def _change_other(before: Cues, changing: Iterable[Cues]) -> bool:
     """Return whether clauses with a word of change have topics, and share nothing with a text."""
     topics: set[str] = set()
     for clause in changing:
         topics |= _list_topics(clause)
-        if _list_shared(before, clause):
+        if list_shared(before.particulars, clause.particulars):
             return False
     return bool(topics) and topics.isdisjoint(before.topics)
 
@@ -106,19 +104,14 @@ def _may_tell_state(before: Cues, clause: Cues) -> bool:
     told = clause.particulars
     names = any(word.named for word in told.telling)
     has_value = bool(names or told.numbers or told.dates)
-    return has_value and bool(_list_shared(before, clause))
+    return has_value and bool(
+        list_shared(before.particulars, clause.particulars)
+    )
 
 
 def _list_topics(told: Cues) -> frozenset[str]:
     """Return the topics of a text that show what it is about."""
     return told.topics - BESIDE_ALL
-
-
-def _list_shared(before: Cues, after: Cues) -> set[str]:
-    """Return the stems of the telling words of both texts."""
-    words = collect_stems(before.particulars.telling)
-    shared = words & collect_stems(after.particulars.telling)
-    return shared - list_any_matter()
 
 
 def _list_people(before: Cues, after: Cues) -> set[str]:

@@ -10,18 +10,18 @@ from functools import cache, lru_cache
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.statements.cues import (
     MAX_CACHED_TEXTS,
-    join_phrases,
+    compile_phrases,
     read_cues,
 )
 from varve.domain.statements.other_matters import BESIDE_ALL
 from varve.domain.statements.particulars import (
-    collect_stems,
     list_any_matter,
-    read_particulars,
+    read_stems,
 )
 
+_OWNER = re.compile(r"\w+'s(?!\w)")
 HEAD_WORDS = 2
-"""Heads of so many words each, and none in common, are of two things: "alarm code"."""
+"""Two heads of so many words each are of two things, if they have none in common: "alarm code"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +93,16 @@ def _read_subject(text: str) -> _PlacedThing | None:
     )
 
 
-_OWNER = re.compile(r"\w+'s(?!\w)")
-
-
 def _stem(words: str) -> frozenset[str]:
     """Return the stems of the words that tell what a text is about."""
-    telling = read_particulars(words).telling
-    return frozenset(collect_stems(telling) - list_any_matter())
+    return frozenset(read_stems(words) - list_any_matter())
 
 
 @cache
 def _verb() -> re.Pattern[str]:
-    words = join_phrases(lambda language: language.changes.present)
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    return compile_phrases(lambda language: language.changes.present)
 
 
 @cache
 def _qualifying() -> re.Pattern[str]:
-    words = join_phrases(lambda language: language.changes.qualifying)
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    return compile_phrases(lambda language: language.changes.qualifying)

@@ -9,6 +9,7 @@ from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.tokens import words
 from varve.domain.statements.cues import Cues, join_phrases, read_cues
 from varve.domain.statements.likeness import telling_words
+from varve.domain.statements.particulars import collect_stems
 
 _OWNED = re.compile(r"(?P<whose>.+?)'s (?P<whom>.+)")
 
@@ -54,7 +55,7 @@ def _find_name_before(phrase: str, folded: str, cues: Cues) -> str:
     """Return the name right before a phrase, with a space, or "": "Ana" of "Ruiz's boss"."""
     found = re.search(rf"(?<!\w)(\w+) {re.escape(phrase)}", folded)
     telling = cues.particulars.telling
-    names = {stem for word in telling if word.named for stem in word.stems}
+    names = collect_stems(word for word in telling if word.named)
     if found is None or names.isdisjoint(stems(found[1])):
         return ""
     return f"{found[1]} "

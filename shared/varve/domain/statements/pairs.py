@@ -32,7 +32,7 @@ from varve.domain.statements.named_subjects import (
 from varve.domain.statements.particulars import (
     collect_stems,
     count_shared,
-    list_any_matter,
+    list_shared,
 )
 from varve.domain.statements.several import (
     ends_another_value,
@@ -295,9 +295,7 @@ def relate(one: Cues, other: Cues) -> bool:
 
 def share_words(one: Cues, other: Cues) -> bool:
     """Return whether two texts share a word that tells what they are about."""
-    words = collect_stems(one.particulars.telling)
-    shared = words & collect_stems(other.particulars.telling)
-    return not shared <= list_any_matter()
+    return bool(list_shared(one.particulars, other.particulars))
 
 
 def leaves(part: Cues, earlier: str, later: Cues) -> bool:

@@ -251,6 +251,17 @@ def _month_names() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{names})\b")
 
 
+def read_stems(text: str) -> set[str]:
+    """Return the stems of a text's telling words."""
+    return collect_stems(read_particulars(text).telling)
+
+
+def list_shared(one: Particulars, other: Particulars) -> set[str]:
+    """Return the stems that two texts share of the words that tell what they are about."""
+    shared = collect_stems(one.telling) & collect_stems(other.telling)
+    return shared - list_any_matter()
+
+
 @cache
 def list_any_matter() -> frozenset[str]:
     """Return the stems of the words that are told of any matter."""

@@ -13,9 +13,7 @@ from varve.domain.statements.cues import (
     Cues,
     read_cues,
 )
-from varve.domain.statements.particulars import (
-    list_any_matter,
-)
+from varve.domain.statements.particulars import list_any_matter
 
 HARM = "harming"
 _PETS = "pets"

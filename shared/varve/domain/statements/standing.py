@@ -170,7 +170,11 @@ class Standings:
     def _find_linked(self, row: int) -> list[int]:
         """Return the rows that supersede a row as a model judged, oldest first."""
         later = self.store.find_linked(row, Relation.SUPERSEDES, self.admitted)
-        return [other for other in later if not self._leaves(row, other)]
+        return [
+            other
+            for other in later
+            if not self.leaves(row, other, self.question)
+        ]
 
     def _find_later(self, rows: Sequence[int]) -> dict[int, list[int]]:
         """Return each row's nearest later statements and those that the question found."""
@@ -262,7 +266,7 @@ class Standings:
             score = self.judged.score_pair(row, other)
             return score if score >= self.judged.least_superseding else -np.inf
         score = self._score_unasked(row, other)
-        if score < SUPERSEDED or self._leaves(row, other):
+        if score < SUPERSEDED or self.leaves(row, other, self.question):
             return -np.inf
         return score
 
@@ -276,24 +280,20 @@ class Standings:
             score += NEAREST * self.store.is_nearest(row, other)
         return score
 
-    def _leaves(self, row: int, other: int) -> bool:
-        """Return whether a later row leaves as it is what the question asks for."""
-        if self._leaves_held_values(row, other):
-            return True
-        if self.question is None:
-            return False
-        later = self.store.read(other).cues
-        return leaves_asked(self.question, self.store.read(row).text, later)
+    def leaves(self, row: int, other: int, question: Cues | None) -> bool:
+        """Return whether a later row leaves as it is what a question asks for.
 
-    def _leaves_held_values(self, row: int, other: int) -> bool:
-        """Return whether a later row ends some values of a row, and not those asked for."""
-        list_messages = self.store.list_messages
-        return self.told.leave_others(
-            self.question,
-            list_messages(row),
-            list_messages(other),
-            self.store.read(other).cues,
-        )
+        It does so too if it ends some of the row's values, and others hold.
+        """
+        store = self.store
+        earlier = store.list_messages(row)
+        later = store.list_messages(other)
+        said = store.read(other).cues
+        if self.told.leave_others(question, earlier, later, said):
+            return True
+        if question is None:
+            return False
+        return leaves_asked(question, store.read(row).text, said)
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.

@@ -3,12 +3,7 @@
 "I moved to Utrecht" and "I live in Utrecht" differ in their words and state one value.
 """
 
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -16,10 +11,7 @@ from varve.domain.language.tokens import fold
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Agreement
 from varve.domain.statements.cues import Cues
-from varve.domain.statements.particulars import (
-    collect_stems,
-    read_particulars,
-)
+from varve.domain.statements.particulars import collect_stems, read_stems
 from varve.domain.triple import SINGLE_VALUED, Op, Triple, TripleOperation
 
 Slot = tuple[str, str]
@@ -47,14 +39,6 @@ class ToldValues:
         return tuple(self._read())
 
     @cached_property
-    def _stated(self) -> dict[Message, Values]:
-        found: dict[Message, Values] = {}
-        for triple in self._triples:
-            for one in triple.stating:
-                _add(found, triple, one.conversation_id, one.message_ids)
-        return found
-
-    @cached_property
     def _stating(self) -> dict[Message, dict[_Key, TripleOperation]]:
         """By message, the triples that it states, each with its statement."""
         found: dict[Message, dict[_Key, TripleOperation]] = {}
@@ -63,6 +47,15 @@ class ToldValues:
                 for message in _list_messages(one):
                     of_message = found.setdefault(message, {})
                     of_message.setdefault(_get_key(triple), one)
+        return found
+
+    @cached_property
+    def _stated(self) -> dict[Message, Values]:
+        found: dict[Message, Values] = {}
+        for message, triples in self._stating.items():
+            values = found.setdefault(message, {})
+            for source, label, target in triples:
+                values.setdefault((source, label), set()).add(target)
         return found
 
     @cached_property
@@ -139,7 +132,7 @@ class ToldValues:
         """
         words = collect_stems(said.particulars.telling)
         ended = [
-            collect_stems(read_particulars(value).telling)
+            read_stems(value)
             for value in self._list_ended_of_several(earlier, later)
         ]
         if not ended or not all(one <= words for one in ended):
@@ -159,22 +152,16 @@ class ToldValues:
         """
         held: dict[Slot, list[TripleOperation]] = {}
         ended: dict[Slot, list[TripleOperation]] = {}
-        for key, stated in self._list_stated(messages):
+        stated: dict[_Key, TripleOperation] = {}
+        for message in messages:
+            stated.update(self._stating.get(message, {}))
+        for key, one in stated.items():
             found = held if key in self._holding else ended
-            found.setdefault(key[:2], []).append(stated)
+            found.setdefault(key[:2], []).append(one)
         both = held.keys() & ended.keys()
         return (
             list(chain.from_iterable(held[slot] for slot in both)),
             [one.object for slot in both for one in ended[slot]],
-        )
-
-    def _list_stated(
-        self, messages: Collection[Message]
-    ) -> list[tuple[_Key, TripleOperation]]:
-        """Return the triples that messages state, each with one of their statements."""
-        stated = (self._stating.get(message, {}) for message in messages)
-        return list(
-            dict(chain.from_iterable(one.items() for one in stated)).items()
         )
 
     def _list_ended_of_several(
