@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -96,6 +96,25 @@ def test_10_a_context_has_the_best_three_of_an_own_question(
     assert value not in results[0].content
     assert any(value in one.content for one in results)
     assert value in memory.context(question, user_id=user).text
+
+
+@pytest.mark.parametrize("user", ["u-1", None])
+def test_10_what_begins_with_the_users_name_is_guessed_too(
+    tmp_path: Path, user: str | None
+) -> None:
+    (told,) = (
+        one for one in everyday_cases.read("one") if one.name == "parent_dana"
+    )
+    memory = Memory.open(tmp_path, now=everyday_cases.NOW)
+    for id_, text in told.statements.items():
+        at = everyday_cases.BEGINNING + timedelta(days=told.days[id_])
+        message = {"id": id_, "role": "user", "name": "Dana", "content": text}
+        message["timestamp"] = at.isoformat()
+        given = {"conversationId": f"c-{id_}", "messages": [message]}
+        memory.ingest(given | ({"userId": user} if user else {}))
+    memory.set_profile("name", "Dana", user_id=user or "default")
+    question = "Who looks after the kids when I go out?"
+    assert "Hannah" in memory.context(question, user_id=user).text
 
 
 @pytest.mark.parametrize(("before", "after", "question", "value"), BEFORE)

@@ -16,31 +16,38 @@ from varve.domain.statements.cues import asks_past, read_cues
 
 MAX_BEARING = 6
 """So many of the best results may enter the block whatever their likeness is."""
+NAME_KEY = "name"
 MAX_GUESSED = 3
 """So many of them do where the question asks for the speaker's own state."""
 
 
 def find_bearing(
-    response: SearchResponse, prompt: str, profile: Sequence[str] | None
+    response: SearchResponse,
+    prompt: str,
+    user: str | None,
+    profile: Sequence[str],
 ) -> frozenset[str]:
     """Return the ids of the best statements that bear on the prompt.
 
-    The best of all are guessed to bear on a question for the speaker's own state that no
-    entry of the user's `profile` answers; None: the prompt is of no user. The successor of
-    a statement that bears on the prompt does too; of a prompt about bygone times, both do.
+    The best of all are guessed to bear on a question for the speaker's own state, if they
+    are the `user`'s, or no one's for a prompt of none, and no entry of the `profile` answers
+    it. The successor of a statement that bears on the prompt does too; of a prompt about
+    bygone times, both do.
     """
-    is_past = asks_past(prompt)
     found = _find_asked_by_time(response)
     best = [one for one in response.results[:MAX_BEARING] if _is_told(one)]
     found.update(_find_changes(best, prompt))
-    whom = find_whom(prompt)
-    guessed = _guess(best, prompt, profile) if profile is not None else []
-    for result in best:
-        if result in guessed or _bears(result, prompt, whom):
-            found.add(result.superseded_by or result.id)
-            if is_past:
-                found.add(result.id)
+    own = [one for one in best if one.user_id == user]
+    bearing = [*_guess(own, prompt, profile), *_find_answers(best, prompt)]
+    found.update(one.superseded_by or one.id for one in bearing)
+    if asks_past(prompt):
+        found.update(one.id for one in bearing)
     return frozenset(found & {result.id for result in response.results})
+
+
+def _find_answers(best: Sequence[Result], prompt: str) -> list[Result]:
+    whom = find_whom(prompt)
+    return [one for one in best if _bears(one, prompt, whom)]
 
 
 def _guess(
@@ -48,17 +55,18 @@ def _guess(
 ) -> list[Result]:
     """Return the best results for a question that the profile does not answer.
 
-    What only repeats the profile is no guess.
+    What repeats the profile is no guess; a name stands beside much else.
     """
     if not seeks_own_state(read_cues(prompt)):
         return []
     if any(bears_on(prompt, entry) for entry in profile):
         return []
-    values = [entry.partition(": ")[2].casefold() for entry in profile]
+    attributes = (entry.partition(": ") for entry in profile)
+    values = [value for key, _, value in attributes if key != NAME_KEY]
     return [
         one
         for one in best[:MAX_GUESSED]
-        if not any(value in one.content.casefold() for value in values)
+        if not has_mentions(_words(one), [values])
     ]
 
 

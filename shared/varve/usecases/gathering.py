@@ -208,19 +208,13 @@ def gather_candidates(
             {one.subject for one in sources.profile() if one.subject},
         ),
         bearing=find_bearing(
-            response, prompt, _list_profile(question, profile)
+            response,
+            prompt,
+            question.request.user_id,
+            [entry.text for entry in profile],
         ),
         agents=[memory.scope.agent for memory in sources.shared],
     )
-
-
-def _list_profile(
-    question: ContextQuestion, profile: Sequence[Entry]
-) -> list[str] | None:
-    """Return the texts of the profile's entries; None: the request names no user."""
-    if question.request.user_id is None:
-        return None
-    return [entry.text for entry in profile]
 
 
 def _select_results(response: SearchResponse, prompt: str) -> list[Result]:
