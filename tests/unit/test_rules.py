@@ -482,7 +482,7 @@ def test_a_line_with_a_break_may_break(line: str) -> None:
         ),
         ("Vivo en Lisboa, ¿y tú?", ["Vivo en Lisboa", "y tú"]),
         ("One\n```\ncode. more code.\n```\nTwo", ["One", "Two"]),
-        ("I moved to\nlisbon. ok", ["I moved to lisbon", "ok"]),
+        ("I moved to\nlisbon. ok", ["I moved to Lisbon", "ok"]),
     ],
 )
 def test_sentences_survive_what_has_points_in_it(

@@ -201,7 +201,9 @@ class Language:
     the module in `domain/rules` with the language's extraction rules; empty if it has none.
     `courtesies` are patterns of phrases that greet, thank or acknowledge; those of
     `addressed` may be followed by the name of the one spoken to. `relatives` are the folded
-    words of a relation, such as "mother", which all languages name alike.
+    words of a relation, such as "mother", which all languages name alike. `respelt` has words
+    that may be another one without their apostrophe or accents, and the pattern of the place
+    where they are none.
     """
 
     code: str
@@ -218,6 +220,7 @@ class Language:
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
     relatives: WordsByName = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
+    respelt: Mapping[str, str] = field(default_factory=dict)
     forgetting: ForgettingWords = field(default_factory=ForgettingWords)
     tellings: Tellings = field(default_factory=Tellings)
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from varve.domain.language.spelling import restore_apostrophes
 from varve.domain.language.tokens import fold
 
 MAX_CACHED_WORDS = 16_384
@@ -72,8 +73,8 @@ class Phrases:
 
 
 def fold_apostrophes(text: str) -> str:
-    """Return the folded text with straight apostrophes."""
-    return fold(text).replace("’", "'")
+    """Return the folded text with straight apostrophes, with those that words lack."""
+    return restore_apostrophes(fold(text).replace("’", "'"))
 
 
 def _is_word(pattern: str) -> bool:

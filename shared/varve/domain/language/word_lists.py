@@ -15,7 +15,8 @@ class WordLists:
     words that no other language has. `changes` tell of a change or a decision. `courtesies` mean
     nothing in a prompt and `fillers` nothing in a summary's topics. `verbs` are forms of verbs that
     are no nouns; words that match one of the patterns `verb_endings`, with accents, are others, but
-    for `not_verbs`. The lists of `kept_…` are words that count for one reader all the same.
+    for `not_verbs`. `respelt` are no other words without their apostrophe or accents. The lists of
+    `kept_…` are words that count for one reader all the same.
     """
 
     stemmer: str = ""
@@ -31,6 +32,7 @@ class WordLists:
     verbs: frozenset[str] = frozenset()
     not_verbs: frozenset[str] = frozenset()
     verb_endings: frozenset[str] = frozenset()
+    respelt: frozenset[str] = frozenset()
     kept_in_prompts: frozenset[str] = frozenset()
     kept_in_lessons: frozenset[str] = frozenset()
     kept_in_topics: frozenset[str] = frozenset()
@@ -42,7 +44,9 @@ class NameWords:
 
     `roles` are folded names of a speaker's part in a conversation, such as "user", and of no
     person. In folded text `person_states` follow the name of one of whom they tell a state;
-    those of `person_only` are told of no company, place or thing.
+    those of `person_only` are told of no company, place or thing. A name follows
+    `before_name`, patterns of texts without capitals, unless it is one of the words `unnamed`;
+    `followers` stand behind a name and are no part of it.
     """
 
     roles: Words = ()
@@ -51,3 +55,6 @@ class NameWords:
     not_names: Words = ()
     particles: Words = ()
     or_: Words = ()
+    before_name: Words = ()
+    unnamed: Words = ()
+    followers: Words = ()

@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from varve.domain.language.abbreviations import build_abbreviation, split_at
+from varve.domain.language.spelling import (
+    restore_accents,
+    restore_apostrophes,
+)
+from varve.domain.rules.capitals import restore_capitals
 
 MAX_SENTENCE = 600
 """The longest sentence in characters that is read; a longer one was pasted."""
@@ -80,7 +85,9 @@ def _own_words(text: str) -> str:
     without_quotes = _QUOTE.sub(_keep_short, "\n".join(written))
     unquoted = _SINGLE_QUOTE.sub(_keep_short, without_quotes)
     spaced = _WHITE.sub(" ", unquoted)
-    return _SOFT_WRAP.sub(" ", spaced)
+    unwrapped = _SOFT_WRAP.sub(" ", spaced)
+    spelt = restore_accents(restore_apostrophes(unwrapped))
+    return restore_capitals(spelt)
 
 
 def _keep_short(quoted: re.Match[str]) -> str:

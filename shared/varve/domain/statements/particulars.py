@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from varve.domain.language.languages import installed_languages, merge_times
 from varve.domain.language.named_words import find_names
 from varve.domain.language.qualifiers import find_qualifiers
+from varve.domain.language.spelling import restore_apostrophes
 from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.stopwords import (
     CHANGES,
@@ -69,7 +70,7 @@ class Particulars:
 @lru_cache(maxsize=MAX_CACHED_SENTENCES)
 def read_particulars(text: str) -> Particulars:
     """Return the particulars of a sentence in any of the installed languages."""
-    sentence = _LABEL.sub("", text)
+    sentence = restore_apostrophes(_LABEL.sub("", text))
     written = written_words(sentence)
     names = find_names(sentence)
     folded = [word if word in names else fold(word) for word in written]
