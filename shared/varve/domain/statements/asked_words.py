@@ -105,7 +105,7 @@ class AskedWords:
         for who asks for the one at the office.
         """
         told = read_cues(text)
-        if not self.has_fewer(told) or told.has("correcting"):
+        if not self.has_fewer(told) or _corrects_alone(told):
             return False
         if not relate(self._question, told):
             return True
@@ -193,6 +193,11 @@ class AskedWords:
 
     def _lacks_name(self, told: Cues) -> bool:
         return bool(self._names) and not self._kin & _collect_words(told)
+
+
+def _corrects_alone(told: Cues) -> bool:
+    """Return whether a text corrects without a topic of its own: "sorry, I meant Porto"."""
+    return told.has("correcting") and not told.topics - BESIDE_ALL
 
 
 def _collect_relatives(question: Cues) -> set[str]:
