@@ -118,3 +118,25 @@ def test_what_ended_part_by_part_is_marked_whichever_part_is_asked_for(
         found = memory.search(question, user_id="u-1", max_results=20).results
         standing = [one.current for one in found if before in one.content]
         assert standing == [False], question
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_ended"),
+    [
+        ("My boyfriend is called Tom.", "Me and Tom broke up.", True),
+        ("My boyfriend is called Tom.", "Tom dumped me.", True),
+        ("My boyfriend is called Tom.", "Tom is my ex now.", True),
+        ("My boyfriend is called Tom.", "I'm not with Tom any more.", True),
+        ("I work at Globex.", "I'm no longer with Globex.", True),
+        ("Mi novia se llama Marta.", "Ya no estoy con Marta.", True),
+        ("My boyfriend is called Tom.", "I'm not with Tom today.", False),
+        ("I work at Globex.", "I'm no longer with Tom.", False),
+    ],
+)
+def test_who_is_no_longer_with_another_ends_what_is_known_of_both(
+    tmp_path: Path, before: str, after: str, is_ended: bool
+) -> None:
+    memory = Memory.open(tmp_path, workspace="w", agent="a")
+    memory.remember(before, user_id="u-1")
+    memory.remember(after, user_id="u-1")
+    assert bool(memory.graph.entity("u-1")["facts"]) is not is_ended

@@ -20,6 +20,7 @@ from varve.domain.rules.sentences import QUOTED
 _FILLER = (
     r"hi(?: there| all| again)?|hello(?: there| again)?|hey(?: there)?|good (?:morning|afternoon|evening)"
     r"|ok(?:ay)?|well"
+    r"|now|nowadays|these days|currently|right now|at the moment|as of (?:today|now)"
     r"|so|actually|also|btw|by the way|just so you know|just to let you know|fyi|oh|yes|yeah|yep|sorry"
     r"|thanks|thank you|anyway|honestly|and|but|because|in fact|good news|bad news|big news|news|update"
     r"|quick update"

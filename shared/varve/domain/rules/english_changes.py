@@ -176,8 +176,11 @@ ROWS = (
         rf"|fianc[eé]e?){_WHEN}",
         "{who} and their partner broke up", ends("has_partner"), 0.8, 0.85, Lean.PAST),
     Row(rf"(?:I{_HAVE} {EVER}(?:broke up|split up|broken up) with {{name}}"
-        rf"|{{name2}} and I{_HAVE} {EVER}{_ENDED}){_WHEN}",
-        "{who} and {name}{name2} broke up", ends("has_partner", "{name}{name2}"), 0.8, 0.85, Lean.PAST),
+        rf"|(?:{{name2}} and (?:I|me)|(?:me|I) and {{name3}}){_HAVE} {EVER}{_ENDED}){_WHEN}",
+        "{who} and {name}{name2}{name3} broke up",
+        ends("has_partner", "{name}{name2}{name3}"), 0.8, 0.85, Lean.PAST),
+    Row(r"{name} (?:(?:has |)(?:just |)(?:dumped|left) me|and me are over|is my ex(?: now|)){end}",
+        "", ends_if_known("has_partner", "{name}"), 0.8, 0.8),
     Row(rf"(?:{I_AM} (?:now |recently |)divorced|(?:I|we|my (?:wife|husband) and I){_HAVE} {EVER}"
         rf"(?:got |gotten |)divorced){_WHEN}",
         "{who} is divorced", ends("married_to"), 0.8, 0.85, Lean.PAST),

@@ -124,7 +124,10 @@ ROWS = (
     Row(rf"{I_AM} (?:now )?(?:an? |the |their )(?:new )?{{job}} (?:at|for) {{company}}",
         "{who} is {a_job} at {company}",
         (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.8, 0.9),
-    Row(rf"{I_AM} (?:now )?(?:an? ){{job}}", "{who} works as {a_job}", sets("works_as", "{job}"), 0.7, 0.8),
+    Row(rf"{I_AM} (?:now )?(?:an?|the new) {{job}}",
+        "{who} works as {a_job}", sets("works_as", "{job}"), 0.7, 0.8),
+    Row(rf"{I_AM} (?:now {{job}}|{{job2}} now{{end}})",
+        "{who} works as {a_job}", sets("works_as", "{job}{job2}"), 0.7, 0.8),
     Row(rf"I(?:'ve| have)? {EVER}started (?:working |work |a job |a new job |my new job |a new role"
         rf" )?(?:at|with) {{company}}(?: as (?:an? |the )?{{job}})?",
         "{who} started at {company}{as_job}",
@@ -138,7 +141,8 @@ ROWS = (
         "{who} was hired by {company}", sets("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
     Row(rf"(?:I start|{I_AM} starting) (?:working |work |my new job )?(?:at|with) {{company}}",
         "{who} starts at {company}", (), 0.7, 0.8, Lean.FUTURE),
-    Row(r"I(?:'ve been|'ve just been| have been| got| was| just got) promoted to {job}",
+    Row(r"I(?:'ve been|'ve just been| have been| got| was| just got) (?:promoted to|made|appointed|named)"
+        r" {job}",
         "{who} was promoted to {job}", sets("works_as", "{job}"), 0.8, 0.9, Lean.PAST),
     Row(r"my (?:new |current )?(?:job title|title|role|job|position) is(?: now)? (?:an? )?{job}",
         "{whose} job is {job}", sets("works_as", "{job}"), 0.7, 0.9),
@@ -150,9 +154,12 @@ ROWS = (
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
     Row(rf"I(?:'ve)? {EVER}(?:quit|left|lost) my job(?! (?:at|with|in|as))",
         "{who} left their job", (ends("works_at"), ends("works_as")), 0.8, 0.8, Lean.PAST),
-    Row(rf"(?:I (?:don't|do not) work (?:at|for) {{company}} (?:any more|anymore|any longer)|(?:I no"
-        rf" longer work|{I_AM} no longer) (?:at|for|with) {{company2}})",
-        "{who} no longer works at {company}{company2}", ends("works_at", "{company}{company2}"), 0.8, 0.9),
+    Row(rf"(?:I (?:don't|do not) work (?:at|for) {{company}} (?:any more|anymore|any longer)|I no longer"
+        rf" work (?:at|for|with) {{company2}}|{I_AM} no longer (?:at|for) {{company3}})",
+        "{who} no longer works at {company}{company2}{company3}",
+        ends("works_at", "{company}{company2}{company3}"), 0.8, 0.9),
+    Row(rf"{I_AM} (?:no longer|not) with {{company}}(?:{{end}}| any ?more)",
+        "", (ends_if_known("works_at", "{company}"), ends_if_known("has_partner", "{company}")), 0.8, 0.85),
     Row(r"I used to work (?:at|for) {company}",
         "{who} used to work at {company}", ends("works_at", "{company}"), 0.5, 0.75),
     Row(rf"(?:I {EVER}study|{I_AM} {EVER}studying|{I_AM} an? (?:[\w-]+ ){{0,2}}student) at (?:the"

@@ -154,6 +154,7 @@ ROWS = (
         rf" roto|rompimos|lo dejamos)){_WHEN}",
         "{who} y {name}{name2} ya no están juntos",
         ends("has_partner", "{name}{name2}"), 0.8, 0.85, Lean.PAST),
+    Row(r"ya no estoy con {name}{end}", "", ends_if_known("has_partner", "{name}"), 0.8, 0.8),
     Row(rf"(?:me divorcié|me he divorciado|nos divorciamos|nos hemos divorciado|estoy divorciad[oa])"
         rf"{_WHEN}",
         "{who} se divorció", ends("married_to"), 0.8, 0.85, Lean.PAST),
