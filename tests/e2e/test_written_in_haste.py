@@ -14,6 +14,12 @@ STATED = [
     ("i live in hexham and the bins are full", "location", "Hexham"),
     ("i quit globex and joined initech", "employer", "Initech"),
     ("my name is jonas", "name", "Jonas"),
+    ("moved to leeds last week", "location", "Leeds"),
+    ("just moved to Bristol for work. any tips", "location", "Bristol"),
+    ("allergic to peanuts btw", "allergies", "peanuts"),
+    ("cant eat gluten so keep that in mind", "cannot_eat", "gluten"),
+    ("got promoted to team lead", "role", "team lead"),
+    ("hey, vegan now", "diet", "vegan"),
     ("soy alergico a los frutos secos", "allergies", "frutos secos"),
     ("me mude a Sevilla", "location", "Sevilla"),
     ("vivo en buenos aires", "location", "Buenos Aires"),
@@ -33,6 +39,9 @@ OTHERS = [
     "trabajo para gente rara",
     "my cousin was ill in leeds",
     "quiere que me mude a Sevilla",
+    "vegan recipes please",
+    "Moved to Done",
+    "work at night, have a look",
     "Ich bin im Urlaub",
     "Im Sommer, wenn es warm ist",
 ]
@@ -79,3 +88,18 @@ def test_the_words_as_said_stay(tmp_path: Path) -> None:
     memory.remember("im allergic to peanuts", user_id=USER)
     found = memory.search(user_id=USER, memory_types=["turn"]).results
     assert "im allergic to peanuts" in found[0].content
+
+
+def test_an_answer_without_a_subject_may_tell_of_another(
+    tmp_path: Path,
+) -> None:
+    memory = _open(tmp_path)
+    messages = [
+        {"id": "m1", "role": "user", "content": "My sister Ana left Leeds."},
+        {"id": "m2", "role": "assistant", "content": "Where is she now?"},
+        {"id": "m3", "role": "user", "content": "moved to Oslo last week"},
+    ]
+    memory.ingest(
+        {"conversationId": "c-1", "userId": USER, "messages": messages}
+    )
+    assert not _read_profile(memory)

@@ -203,7 +203,9 @@ class Language:
     `addressed` may be followed by the name of the one spoken to. `relatives` are the folded
     words of a relation, such as "mother", which all languages name alike. `respelt` has words
     that may be another one without their apostrophe or accents, and the pattern of the place
-    where they are none.
+    where they are none. `unsaid` has the words
+    that writers in haste leave out at the beginning of a message, such as "I", with the
+    pattern of what follows.
     """
 
     code: str
@@ -221,6 +223,7 @@ class Language:
     relatives: WordsByName = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
     respelt: Mapping[str, str] = field(default_factory=dict)
+    unsaid: Mapping[str, str] = field(default_factory=dict)
     forgetting: ForgettingWords = field(default_factory=ForgettingWords)
     tellings: Tellings = field(default_factory=Tellings)
 

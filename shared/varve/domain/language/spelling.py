@@ -28,6 +28,30 @@ def restore_accents(text: str) -> str:
     return _without_accents().sub(_restore, text)
 
 
+def restore_subject(text: str) -> str:
+    """Return the text with the "I" that it leaves out at its beginning: "moved to Oslo"."""
+    for unsaid, pattern in _unsaid():
+        found = pattern.match(text)
+        if found:
+            lead, verb = found["lead"], found["verb"]
+            rest = text[found.end() :]
+            return f"{lead}{unsaid} {verb[0].lower()}{verb[1:]}{rest}"
+    return text
+
+
+@cache
+def _unsaid() -> list[tuple[str, re.Pattern[str]]]:
+    """Return what messages leave out at their beginning, before the words that show it."""
+    found = []
+    for language in installed_languages():
+        greetings = "|".join(language.questions.greeting)
+        lead = rf"(?P<lead>(?:(?:{greetings})[,.!:]* +)*)"
+        for unsaid, verb in language.unsaid.items():
+            pattern = re.compile(rf"\s*{lead}(?P<verb>{verb})", re.IGNORECASE)
+            found.append((unsaid, pattern))
+    return found
+
+
 def _restore(found: re.Match[str]) -> str:
     """Return the right spelling of a word, in the case in which it is written."""
     written = found[0]

@@ -21,6 +21,7 @@ from operator import itemgetter
 from varve.domain.calendar import start_of_day
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.language.languages import installed_languages
+from varve.domain.language.spelling import restore_subject
 from varve.domain.names import ALSO_KNOWN_AS, LITERAL, normalized
 from varve.domain.rules.corrections import read_correction
 from varve.domain.rules.reader import Reader, StatedClause
@@ -46,6 +47,7 @@ MAX_CACHED_TEXTS = 1_024
 _ANY_DAY = date(2999, 6, 15)
 """A day after every year that a text may name as past."""
 _NAME = "name"
+_QUESTION_MARK = "?"
 _TOLD = (REMEMBERED, CORRECTION)
 """The beginnings of the ids of conversations whose words `remember` and `correct` were given."""
 CLEAR_WORDS = 3
@@ -80,7 +82,8 @@ class RuleExtractor:
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def draw_facts(speaker: str, text: str) -> frozenset[str]:
     """Return the facts that a speaker's words state, as if they were said on any day."""
-    read = _read_text(text, speaker, _ANY_DAY, [], by_name=False)
+    own = restore_subject(text)
+    read = _read_text(own, speaker, _ANY_DAY, [], by_name=False)
     return frozenset(one.fact for one in read)
 
 
@@ -90,12 +93,15 @@ def _statements(batch: Batch) -> Iterator[tuple[Utterance, StatedClause]]:
     The context is read only for what a correction corrects.
     """
     before: dict[str, list[StatedClause]] = {}
+    is_asked = False
     for spoken in (batch.context, batch.utterances):
         for utterance in spoken:
+            is_answer = is_asked
+            is_asked = _QUESTION_MARK in utterance.text
             if utterance.role != "user":
                 continue
             earlier = before.get(utterance.speaker, [])
-            read = _read(utterance, batch, earlier)
+            read = _read(utterance, batch, earlier, is_answer=is_answer)
             stated = [
                 one for one in read if not _repeats_label(one, utterance)
             ]
@@ -121,14 +127,20 @@ def _has_id_as_label(utterance: Utterance) -> bool:
 
 
 def _read(
-    utterance: Utterance, batch: Batch, before: list[StatedClause]
+    utterance: Utterance,
+    batch: Batch,
+    before: list[StatedClause],
+    *,
+    is_answer: bool,
 ) -> list[StatedClause]:
-    """Return the utterance's statements, up to the sentence in which fiction begins."""
+    """Return the utterance's statements, up to the sentence in which fiction begins.
+
+    What answers a question may tell of another one: "Where is Ana now?" "Moved to Oslo".
+    """
+    text = utterance.text if is_answer else restore_subject(utterance.text)
     said = _local_day(utterance.said_at, batch)
     by_name = batch.conversation_id.startswith(_TOLD)
-    return _read_text(
-        utterance.text, utterance.speaker, said, before, by_name=by_name
-    )
+    return _read_text(text, utterance.speaker, said, before, by_name=by_name)
 
 
 def _read_text(

@@ -44,7 +44,8 @@ EVER = (
 END = (
     r"(?=$|[,;:()!?]| [-–—] | (?:but|because|since|so|when|while|although|though|as|except|after|before|if"
     r"|these days|right now|at the moment|at the time|too|also|as well|a lot|very much|so much|quite a bit"
-    r"|now|nowadays|lately|anyway|by the way|and (?:i|my|we|it|they|you|he|she|so|then|the))\b)"
+    r"|now|nowadays|lately|anyway|by the way|btw|fyi|lol|haha|tho|atm"
+    r"|and (?:i|my|we|it|they|you|he|she|so|then|the))\b)"
 )
 _WORD = r"[\w&'+#./-]+"
 _ITEM = rf"{_WORD}(?: (?!and ){_WORD}){{0,3}}"

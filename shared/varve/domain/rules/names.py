@@ -18,6 +18,7 @@ NOT_PLACES = _set(
     "|svelte|node|postgres|postgresql|mysql|sqlite|mongodb|redis|kafka|vim|neovim|emacs|vscode|vs"
     "|excel|sheets|word|dropbox|spotify|netflix|plan|phase|step|part|section|chapter|version|option"
     "|tab|page|row|column|level|room|table|group|building|pro|premium|enterprise|team|monday|cloud"
+    "|done|review|progress|in progress|backlog|trash|spam|inbox|archive|drafts|production|staging"
     "|claude|chatgpt|gpt|openai|sql|api|html|css|markdown|pdf|csv|ci|it|qa|icu"
 )
 NOT_EMPLOYERS = _set(
