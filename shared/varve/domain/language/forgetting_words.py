@@ -21,6 +21,10 @@ class ForgettingWords:
     - an `asked` clause, `where` of it with a `place` and `amount` with a figure;
     - what one `states`, or something `of_others` whom it names.
 
+    What others say stands after one of `says` or before it, with a `recipient` at most, and
+    what is to be written stands after one of `dictates`. A speaker `repeats` a request of
+    their own, or makes it as others said (`as_told`).
+
     A statement is its speaker's own by a `subject`, by `own` or by `has`. Words of `before`
     may stand between these and the thing, and `adverbs` right before a verb. What
     begins with a `dangling` word tells of the same as the words before. `naming` is
@@ -35,6 +39,11 @@ class ForgettingWords:
     memory: Words = ()
     told: Words = ()
     matters: Words = ()
+    says: Words = ()
+    recipients: Words = ()
+    dictates: Words = ()
+    repeats: Words = ()
+    as_told: Words = ()
     lead: Words = ()
     ends: Words = ()
     myself: Words = ()

@@ -8,26 +8,28 @@ pizza" name nothing that memory hides.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from varve.domain.extractive import sentences
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import fold_apostrophes
+from varve.domain.language.verbs import is_verb_form
 from varve.domain.statements.forget_requests import (
     Matters,
     Naming,
     any_of,
-    list_tails,
     may_ask,
 )
 from varve.domain.statements.named_topics import Topic, TopicWords
+from varve.domain.statements.reported_requests import list_tails, list_told
 from varve.domain.statements.told_sentences import (
     list_capitalized,
     split_words,
 )
 
 _JOINTS = re.compile(r"(?:,| (?:and|or|y|e|o|ni)) (?=\w)")
+_JOINT = re.compile(r"^(?:and|or|y|e|o|ni) ")
+NO_NAMES: frozenset[str] = frozenset()
 _FORMS = 2
 """So many first words of a statement must be the same: its subject and its verb."""
 _SHORT = frozenset({"m", "ve", "d", "ll", "re", "s"})
@@ -65,6 +67,7 @@ class _Requests:
         self._states = re.compile(any_of(given.states))
         self._of_others = re.compile(any_of(given.of_others))
         self._personal = frozenset(given.personal)
+        self._present = re.compile(rf"\b{any_of(language.changes.present)}\b")
         self._words = TopicWords(language)
 
     def read(self, sentence: str) -> Iterator[Topic]:
@@ -77,25 +80,14 @@ class _Requests:
         if found is None:
             return
         names = list_capitalized(sentence, 1)
-        body, told = found["body"], bool(found["told"])
-        topics = self._read_matter(body, sentence, names)
-        topics = topics or list(self._read_body(body, names, told))
+        told = bool(found["told"])
+        topics = list(self._read_body(found["body"], sentence, names, told))
         if found["erases"] and not found["memory"]:
             # "Delete my draft" is said to an agent about another thing than its memory.
             topics = [
                 one for one in topics if self._is_of_memory(one, is_told=told)
             ]
         yield from topics
-
-    def _read_matter(
-        self, body: str, sentence: str, names: frozenset[str]
-    ) -> list[Topic]:
-        matter = self._matters.find(body, sentence)
-        topics = list(self._read_body(matter, names, is_everything=False))
-        return topics or [
-            Topic(Naming.ANY, piece, self._words, everything=True)
-            for piece in filter(None, _JOINTS.split(matter))
-        ]
 
     def _is_of_memory(self, topic: Topic, *, is_told: bool) -> bool:
         if is_told:
@@ -106,16 +98,99 @@ class _Requests:
         return is_own and self._personal.issuperset(named[-1:])
 
     def _read_body(
-        self, body: str, names: frozenset[str], is_everything: bool
+        self, body: str, sentence: str, names: frozenset[str], is_told: bool
     ) -> Iterator[Topic]:
-        said = self._states.match(body)
-        if said and not is_everything:
-            yield self._read_statement(self._cut(said["said"]))
+        listed = list(self._split_list(body, names if is_told else NO_NAMES))
+        topics = [self._read_piece(one, names, is_told) for one in listed]
+        others = [
+            one for one, topic in zip(listed, topics, strict=True) if not topic
+        ]
+        matters = self._read_matters(others, sentence)
+        whole = self._matters.find(body, sentence)
+        if whole and not matters:
+            for piece in _JOINTS.split(self._cut(whole)):
+                yield self._read_item(piece, sentence, names)
             return
-        for piece in _JOINTS.split(self._cut(body)):
-            topic = self._read_piece(piece.strip(), names, is_everything)
-            if topic is not None:
-                yield topic
+        yield from filter(None, topics)
+        is_plan = others == listed and not self._ends_so(body, others[-1])
+        if not is_plan:
+            yield from matters
+
+    def _ends_so(self, body: str, last: str) -> bool:
+        """Return whether a list ends with its last matter.
+
+        "Forget the pizza thing, let's get sushi" is no request.
+        """
+        return bool(self._matters.find(body[body.rindex(last) :], ""))
+
+    def _read_matters(
+        self, pieces: Sequence[str], sentence: str
+    ) -> list[Topic]:
+        """Return the matters that pieces name; none unless each names one."""
+        matters = [self._read_matter(one, sentence) for one in pieces]
+        found = [one for one in matters if one is not None]
+        return found if len(found) == len(pieces) else []
+
+    def _read_item(
+        self, piece: str, sentence: str, names: frozenset[str]
+    ) -> Topic:
+        """Return what a piece of a matter names: "the divorce", "my job", "lo de Ana"."""
+        topic = self._read_piece(piece, names, is_everything=False)
+        topic = topic or self._read_matter(piece, sentence)
+        return topic or self._mean_all(piece)
+
+    def _read_matter(self, piece: str, sentence: str) -> Topic | None:
+        matter = self._matters.find(piece, sentence)
+        return self._mean_all(matter) if matter else None
+
+    def _mean_all(self, matter: str) -> Topic:
+        return Topic(Naming.ANY, matter, self._words, everything=True)
+
+    def _split_list(self, body: str, names: frozenset[str]) -> Iterator[str]:
+        """Yield the items of a list; a statement stays whole: "that I've a dog and a cat".
+
+        Behind a comma only items go on with the list, and persons of these names.
+        """
+        for place, segment in enumerate(body.split(", ")):
+            left = self._cut(segment)
+            pieces = list(self._split_segment(left))
+            if place and not all(self._is_item(one, names) for one in pieces):
+                return
+            yield from pieces
+            if left != segment:
+                return
+
+    def _split_segment(self, segment: str) -> Iterator[str]:
+        text = _JOINT.sub("", segment)
+        start = 0
+        for joint in _JOINTS.finditer(text):
+            before, after = text[start : joint.start()], text[joint.end() :]
+            if self._states.match(before) and not self._says_that(after):
+                continue
+            yield before.strip()
+            start = joint.end()
+        yield text[start:].strip()
+
+    def _says_that(self, text: str) -> bool:
+        """Return whether a text begins with "that", and a statement after it."""
+        said = self._states.match(text)
+        return said is not None and said.start("said") > 0
+
+    def _is_item(self, piece: str, names: frozenset[str]) -> bool:
+        """Return whether a piece asks for one's own, or names it without telling of it."""
+        asked = self._asked.fullmatch(piece)
+        if asked and not self._words.drops_subject:
+            return True
+        if asked and {asked["where"], asked["amount"]} != {None}:
+            return True
+        told = self._words.list_telling(piece)
+        if any(map(is_verb_form, told)) or self._present.search(piece):
+            return False
+        is_own = self._own_thing.fullmatch(piece) is not None
+        is_named = bool(told) and names.issuperset(told)
+        return (
+            is_own or is_named or self._read_matter(piece, piece) is not None
+        )
 
     def _cut(self, body: str) -> str:
         return self._ends.sub("", body)
@@ -130,6 +205,9 @@ class _Requests:
     def _read_piece(
         self, piece: str, names: frozenset[str], is_everything: bool
     ) -> Topic | None:
+        said = self._states.match(piece)
+        if said and not is_everything:
+            return self._read_statement(said["said"])
         asked_own = self._asked_own.fullmatch(piece)
         thing = asked_own["own"] if asked_own else piece
         own = self._own_thing.fullmatch(thing)
@@ -184,7 +262,7 @@ def read_topics(text: str) -> tuple[Topic, ...]:
     if not may_ask(text):
         return ()
     topics: list[Topic] = []
-    for sentence in sentences(text):
+    for sentence in list_told(text):
         beginnings = (sentence, *list_tails(sentence))
         for language in _list_requests():
             topics += _read_first(language, beginnings)
