@@ -28,6 +28,19 @@ TOLD = (
 )
 
 
+OWN = (
+    "My dog is called Rex.",
+    "The dog needs his shots in May.",
+    "I live in Kiel.",
+    "My sister lives in Oslo.",
+    "My son is allergic to cats.",
+    "Mi sueldo es de 2100 euros.",
+    "El sueldo de mi jefe es de 4000 euros.",
+    "Vivo en Gijón.",
+    "Mi hermana vive en Sevilla.",
+)
+
+
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     path: Path = tmp_path_factory.mktemp("memory")
@@ -64,3 +77,38 @@ def test_a_query_proposes_what_is_told_of_the_one_it_names(
     proposed = memory.propose_forget(query)["statements"]
     told = [one["content"].removeprefix("u-1: ") for one in proposed]
     assert sorted(told) == sorted(TOLD[number - 1] for number in named)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    path: Path = tmp_path_factory.mktemp("own")
+    with Memory.open(path, now=NOW) as opened:
+        for number, text in enumerate((*TOLD, *OWN), 1):
+            opened.ingest(talk(number, text))
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("my dog", {"Rex", "shots"}),
+        ("u-1's dog", {"Rex", "shots"}),
+        ("where I live", {"Kiel", "lives in: Gijón"}),
+        ("where my sister lives", {"Oslo"}),
+        ("my allergy", set()),
+        ("mi sueldo", {"2100"}),
+        ("el sueldo de mi jefe", {"4000"}),
+        ("dónde vivo", {"Gijón"}),
+        ("dónde vive u-1", {"Gijón"}),
+        ("dónde vive mi hermana", {"Sevilla"}),
+        ("mi perro", set()),
+    ],
+)
+def test_a_query_in_the_first_person_proposes_ones_own(
+    own: Memory, query: str, named: set[str]
+) -> None:
+    proposed = own.propose_forget(query)["statements"]
+    told = [one["content"] for one in proposed]
+    found = [word for word in sorted(named) for text in told if word in text]
+    assert sorted(found) == sorted(named)
+    assert len(told) == len(named)

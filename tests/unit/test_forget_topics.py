@@ -154,6 +154,8 @@ BESIDE = [
     ("Quiero galletas.", "Olvida lo de las galletas, mejor un bizcocho."),
     ("Mañana voy a Lugo.", "Olvida lo de mañana."),
     ("La otra vez fui a Lugo.", "Olvida lo de la otra vez."),
+    ("My sister wants a dog.", "Forget my dog."),
+    ("Mi hermana quiere un perro.", "Olvida mi perro."),
     ("I want pizza.", "Forget the pizza thing and the taco thing, let's get sushi."),
     ("My boss is angry.", "Forget my salary, my boss is angry."),
     ("I told a joke.", "Forget my salary and tell me a joke."),

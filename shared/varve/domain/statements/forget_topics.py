@@ -14,6 +14,7 @@ from functools import cache
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.verbs import is_verb_form
+from varve.domain.statements.cues import read_cues
 from varve.domain.statements.forget_requests import (
     Matters,
     Naming,
@@ -88,6 +89,17 @@ class _Requests:
                 one for one in topics if self._is_of_memory(one, is_told=told)
             ]
         yield from topics
+
+    def read_own(self, text: str) -> Iterator[Topic]:
+        """Yield what a text that asks nothing names of its speaker's own."""
+        is_own = read_cues(text).has("own")
+        for piece in self._split_list(fold_apostrophes(text), NO_NAMES):
+            topic = self._read_piece(piece, NO_NAMES, is_everything=False)
+            if topic is None:
+                continue
+            # A Spanish verb shows its subject alone.
+            if topic.kind is Naming.OWN or is_own:
+                yield topic
 
     def _is_of_memory(self, topic: Topic, *, is_told: bool) -> bool:
         if is_told:
@@ -268,6 +280,16 @@ def read_topics(text: str) -> tuple[Topic, ...]:
             topics += _read_first(language, beginnings)
     return tuple(
         topic for topic in topics if topic.words or topic.kind is Naming.SELF
+    )
+
+
+def read_own_topics(text: str) -> tuple[Topic, ...]:
+    """Return what a text names of its speaker's own: "my dog", "where I live"."""
+    return tuple(
+        topic
+        for language in _list_requests()
+        for topic in language.read_own(text)
+        if topic.words
     )
 
 

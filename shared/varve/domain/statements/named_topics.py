@@ -121,22 +121,24 @@ class Topic:
     def _has_owner(self, words: Sequence[str], at: int) -> bool:
         """Return whether "my" or "I have" stands right before a word."""
         steps = 0
+        has_article = False
         for place in range(at - 1, -1, -1):
             word = words[place]
-            if self.language.own.fullmatch(word):
+            # "My sister wants a dog" tells of none of the speaker's own.
+            if self.language.own.fullmatch(word) and not has_article:
                 return True
             if self.language.has.search(" ".join(words[: place + 1])):
                 return True
-            if self._names(word) or word in self.language.before:
-                continue
-            steps += 1
-            if (
-                self.language.is_empty(word)
-                or word == _POSSESSION
-                or steps > _REACH
-            ):
-                return False
+            if word in self.language.articles:
+                has_article = True
+            elif not self._names(word) and word not in self.language.joins:
+                steps += 1
+                if steps > _REACH or self._ends_search(word):
+                    return False
         return False
+
+    def _ends_search(self, word: str) -> bool:
+        return self.language.is_empty(word) or word == _POSSESSION
 
     def _has_clause(self, words: Sequence[str]) -> bool:
         """Return whether the speaker is the subject of the clause's verb in a sentence."""
@@ -180,7 +182,8 @@ class TopicWords:
         self._empty = lists.stop_words | lists.courtesies
         self._same = [frozenset(words.split()) for words in given.same]
         self._asking = re.compile(any_of(language.questions.asking))
-        self.before = frozenset(given.before)
+        self.articles = frozenset(given.articles)
+        self.joins = frozenset(given.joins)
         self.passed_over = frozenset(given.adverbs)
         if not given.drops_subject:
             self.passed_over |= self._empty
@@ -189,6 +192,8 @@ class TopicWords:
         self.subject = re.compile(any_of(given.subject))
         owner = "" if given.drops_subject else rf"\b{any_of(given.subject)} "
         self.has = re.compile(rf"{owner}\b{any_of(given.has)}$")
+        self.theirs = frozenset(given.theirs)
+        self.being = frozenset(given.being)
         self.place = re.compile(any_of(given.place))
         self.naming = re.compile(rf"\b{any_of(given.naming)}")
         self.tells = {
