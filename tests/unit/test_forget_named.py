@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.test_told_last import NOW, talk
 from varve import Memory
+from varve.domain.statements.likeness import word_likeness
 
 TOLD = (
     "Ana Ruiz lives in Utrecht.",
@@ -112,3 +113,44 @@ def test_a_query_in_the_first_person_proposes_ones_own(
     found = [word for word in sorted(named) for text in told if word in text]
     assert sorted(found) == sorted(named)
     assert len(told) == len(named)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Theo", "Theo's number is 612."),
+        ("Mia", "Mia lives in Rome."),
+        ("Will", "Will called me."),
+        ("my son", "My son plays chess."),
+        ("where my son lives", "My son lives in Rome."),
+        ("allergies", "Allergic to nuts."),
+        ("Therapist", "I have two therapists."),
+        ("mondays", "I swim on Mondays."),
+        ("mi hijo", "Mi hijo toca el violín."),
+        ("voy a la terapeuta", "Voy a la terapeuta."),
+        ("dónde he vivido", "He vivido en Roma."),
+    ],
+)
+def test_words_name_a_text_with_their_forms(query: str, text: str) -> None:
+    assert word_likeness(query, text) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Theo", "The rent is 870 euros."),
+        ("Luna", "El lunes voy al dentista."),
+        ("Marta", "El martes voy al dentista."),
+        ("Julia", "En julio voy a Roma."),
+        ("Carla", "Carlos vive en Roma."),
+        ("Mario", "María vive en Roma."),
+        ("Dan", "Dana lives in Kiel."),
+        ("Mia", "Mi casa es de Ana."),
+        ("Will", "I will go."),
+        ("my son", "Son las tres."),
+    ],
+)
+def test_words_name_no_text_with_a_word_that_only_begins_alike(
+    query: str, text: str
+) -> None:
+    assert word_likeness(query, text) == 0.0

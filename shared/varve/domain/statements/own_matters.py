@@ -12,7 +12,7 @@ from varve.domain.language.tokens import fold
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.statements.cues import join_phrases, read_cues
 from varve.domain.statements.forget_requests import Naming
-from varve.domain.statements.likeness import word_likeness
+from varve.domain.statements.likeness import is_same_word
 from varve.domain.statements.named_topics import Topic
 from varve.domain.statements.particulars import is_date_word
 from varve.domain.statements.parts import split_parts
@@ -74,10 +74,10 @@ def _find_runs(
     topic: Topic, words: Sequence[str]
 ) -> Iterator[tuple[int, int]]:
     """Yield where the topic's words stand, from the first to behind the last of each run."""
-    named = " ".join(topic.language.list_telling(topic.text))
+    named = topic.language.list_telling(topic.text)
     start = None
     for place, word in enumerate((*words, "")):
-        is_named = bool(word) and word_likeness(word, named) > 0
+        is_named = any(is_same_word(word, one) for one in named if word)
         if is_named and start is None:
             start = place
         elif not is_named and start is not None:
