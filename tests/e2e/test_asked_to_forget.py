@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -340,3 +340,52 @@ def test_12_a_request_leaves_no_piece_without_its_subject(
     memory = tell(tmp_path, [told, request_, "The oven is new."], NOW)
     (left,) = memory.search(user_id=USER, max_results=50).results
     assert "oven" in left.content
+
+
+@pytest.mark.parametrize(
+    ("told", "beside", "request_", "word"),
+    [
+        (
+            "I'm taking 20 mg of fluoxetine.",
+            "I'm taking the train to Leeds.",
+            "Forget the fluoxetine thing.",
+            "fluoxetine",
+        ),
+        (
+            "El médico me recetó sertralina.",
+            "El médico de Ana cobra 80 euros.",
+            "Olvida lo de la sertralina.",
+            "sertralina",
+        ),
+        (
+            "My landlord's rent is 870 euros. My salary is 52000 euros.",
+            "My boss's salary is 90000 euros.",
+            "Forget my salary.",
+            "52000",
+        ),
+    ],
+)
+def test_12_what_has_expired_is_told_and_proposed(
+    tmp_path: Path, told: str, beside: str, request_: str, word: str
+) -> None:
+    memory = Memory.open(tmp_path, now=NOW)
+    memory.configure("plan", "free")
+    for text in (told, beside):
+        memory.remember(text, user_id=USER, at=NOW)
+    memory.remember(told, user_id="u-2", at=NOW)
+    memory.summarize()
+    later = NOW + timedelta(days=9)
+    memory.summarize(now=later)
+    memory.cleanup(now=later)
+    stored = memory.remember(request_, user_id=USER, at=later)
+    [asked] = stored.forget_requests
+    assert [one.content for one in asked.hidden] == [told]
+    [proposal] = memory.review(days=0).proposals
+    [statement] = proposal["statements"]
+    assert word in statement["content"]
+    receipt = memory.forget(proposal=proposal["proposal"], verify=True)
+    assert receipt["verification"]["proved"]
+    memory.forget(user="u-2")
+    held = [one.read_bytes() for one in tmp_path.rglob("*") if one.is_file()]
+    left = [one for one in held if word.encode() in one]
+    assert all(request_.encode() in one for one in left)

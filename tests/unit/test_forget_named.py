@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.test_told_last import NOW, talk
 from varve import Memory
+from varve.domain.statements.likeness import word_likeness
 
 TOLD = (
     "Ana Ruiz lives in Utrecht.",
@@ -25,6 +26,19 @@ TOLD = (
     "El número de Sara es el 699 111 222",
     "Sara es alérgica a los cacahuetes.",
     "El compañero de piso de Sara está embarazado de ideas.",
+)
+
+
+OWN = (
+    "My dog is called Rex.",
+    "The dog needs his shots in May.",
+    "I live in Kiel.",
+    "My sister lives in Oslo.",
+    "My son is allergic to cats.",
+    "Mi sueldo es de 2100 euros.",
+    "El sueldo de mi jefe es de 4000 euros.",
+    "Vivo en Gijón.",
+    "Mi hermana vive en Sevilla.",
 )
 
 
@@ -64,3 +78,79 @@ def test_a_query_proposes_what_is_told_of_the_one_it_names(
     proposed = memory.propose_forget(query)["statements"]
     told = [one["content"].removeprefix("u-1: ") for one in proposed]
     assert sorted(told) == sorted(TOLD[number - 1] for number in named)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    path: Path = tmp_path_factory.mktemp("own")
+    with Memory.open(path, now=NOW) as opened:
+        for number, text in enumerate((*TOLD, *OWN), 1):
+            opened.ingest(talk(number, text))
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("my dog", {"Rex", "shots"}),
+        ("u-1's dog", {"Rex", "shots"}),
+        ("where I live", {"Kiel", "lives in: Gijón"}),
+        ("where my sister lives", {"Oslo"}),
+        ("my allergy", set()),
+        ("mi sueldo", {"2100"}),
+        ("el sueldo de mi jefe", {"4000"}),
+        ("dónde vivo", {"Gijón"}),
+        ("dónde vive u-1", {"Gijón"}),
+        ("dónde vive mi hermana", {"Sevilla"}),
+        ("mi perro", set()),
+    ],
+)
+def test_a_query_in_the_first_person_proposes_ones_own(
+    own: Memory, query: str, named: set[str]
+) -> None:
+    proposed = own.propose_forget(query)["statements"]
+    told = [one["content"] for one in proposed]
+    found = [word for word in sorted(named) for text in told if word in text]
+    assert sorted(found) == sorted(named)
+    assert len(told) == len(named)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Theo", "Theo's number is 612."),
+        ("Mia", "Mia lives in Rome."),
+        ("Will", "Will called me."),
+        ("my son", "My son plays chess."),
+        ("where my son lives", "My son lives in Rome."),
+        ("allergies", "Allergic to nuts."),
+        ("Therapist", "I have two therapists."),
+        ("mondays", "I swim on Mondays."),
+        ("mi hijo", "Mi hijo toca el violín."),
+        ("voy a la terapeuta", "Voy a la terapeuta."),
+        ("dónde he vivido", "He vivido en Roma."),
+    ],
+)
+def test_words_name_a_text_with_their_forms(query: str, text: str) -> None:
+    assert word_likeness(query, text) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Theo", "The rent is 870 euros."),
+        ("Luna", "El lunes voy al dentista."),
+        ("Marta", "El martes voy al dentista."),
+        ("Julia", "En julio voy a Roma."),
+        ("Carla", "Carlos vive en Roma."),
+        ("Mario", "María vive en Roma."),
+        ("Dan", "Dana lives in Kiel."),
+        ("Mia", "Mi casa es de Ana."),
+        ("Will", "I will go."),
+        ("my son", "Son las tres."),
+    ],
+)
+def test_words_name_no_text_with_a_word_that_only_begins_alike(
+    query: str, text: str
+) -> None:
+    assert word_likeness(query, text) == 0.0

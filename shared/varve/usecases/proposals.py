@@ -192,12 +192,17 @@ def _of_note(note: Note) -> Iterator[Proposal]:
 
 
 def _of_line(line: TimelineLine, turns: Sequence[str]) -> Proposal:
-    speaker = line.message.name or line.message.role
+    message = line.message
+    own_name = None
+    if message.role == "user" and len(line.users) == 1:
+        own_name = next(iter(line.users))
+    # As the turn was called before it expired.
+    speaker = message.name or own_name or message.role.capitalize()
     return Proposal(
         id=turns[0],
         memory_type="turn",
         date=line.day,
-        content=f"{speaker}: {line.message.text}",
+        content=f"{speaker}: {message.text}",
         messages=frozenset([line.message_key]),
         erases=tuple(turns),
         users=line.users,

@@ -1,18 +1,24 @@
 """Propose the statements that a query names."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
 from varve.domain.errors import Rejected
+from varve.domain.statements.forget_topics import read_own_topics
 from varve.domain.statements.likeness import (
     LEAST_LIKENESS,
     keep_telling,
     telling_words,
     word_likeness,
 )
+from varve.domain.statements.named_topics import Topic
+from varve.domain.statements.own_matters import is_of_others
 from varve.domain.statements.owners import leave_out_others
+from varve.domain.statements.told_sentences import tell_own
 from varve.usecases.fold_proposals import fold_statements, list_sentences
 from varve.usecases.proposals import Proposal, read_statements
 from varve.usecases.session import Session
@@ -34,18 +40,48 @@ def propose(
     found = list(read_statements(session))
     if user_id is not None:
         found = [one for one in found if one.users == {user_id}]
-    return _weigh(session, query, found)
+    return _weigh(session, query, _keep_near(query, found))
+
+
+def _keep_near(query: str, found: Sequence[Proposal]) -> Iterator[Proposal]:
+    """Yield the near statements that are no other person's, if the query names one's own.
+
+    "My dog" may be any user's own. "Ana's dog" is Ana's own in what Ana says.
+    """
+    names: dict[str, set[str]] = {}
+    for one in found:
+        for user in one.users if one.speaker else ():
+            names.setdefault(user, set()).add(one.speaker)
+    for one in found:
+        if word_likeness(query, one.content) < WORTH_EMBEDDING:
+            continue
+        known = {one.speaker} - {""}
+        own = sorted(known.union(*(names.get(user, ()) for user in one.users)))
+        topics = _read_own(query, tuple(own))
+        words = one.content.removeprefix(f"{one.speaker}: ")
+        if not (topics and is_of_others(topics, words, own)):
+            yield one
+
+
+@lru_cache(maxsize=64)
+def _read_own(query: str, names: Iterable[str]) -> tuple[Topic, ...]:
+    """Return what a query names of the own matters of the one with these names."""
+    for name in names:
+        # "Dónde vive Dana" has its subject last.
+        last = re.compile(rf"(\w+) {re.escape(name)}\W*$", re.IGNORECASE)
+        turned = last.sub(rf"{name} \1", query)
+        own = tell_own(query, name)
+        query = own if own != query else tell_own(turned, name)
+    return read_own_topics(query)
 
 
 def _weigh(
-    session: Session, query: str, found: Sequence[Proposal]
+    session: Session, query: str, found: Iterable[Proposal]
 ) -> list[Proposal]:
     """Return the statements that are likely enough: by words, else by meaning."""
     near: list[Proposal] = []
     said: list[str] = []
     for one in found:
-        if word_likeness(query, one.content) < WORTH_EMBEDDING:
-            continue
         words = leave_out_others(query, one.content)
         share = word_likeness(query, words)
         if share >= WORTH_EMBEDDING:

@@ -24,7 +24,6 @@ from varve.domain.search.supersession import (
     find_ended,
     held_until,
 )
-from varve.domain.statements.folding import names_value
 from varve.domain.statements.forgetting import AnyForgotten, keep_rest
 from varve.domain.statements.forgotten_words import ForgottenWords
 from varve.domain.statements.matter import find_doubt
@@ -33,6 +32,7 @@ from varve.domain.statements.standing import Standings
 from varve.domain.statements.told_values import ToldValues
 from varve.domain.triple import Triple
 from varve.ports.meter import doing
+from varve.usecases.asked_statements import is_asked
 from varve.usecases.asked_to_forget import read_forgotten
 from varve.usecases.erasure import proposed
 from varve.usecases.find import Stock
@@ -311,7 +311,7 @@ def _propose_erasures(
     }
     for one in read_statements(session):
         for request in {
-            value.request for value in values if _is_named(one, value)
+            value.request for value in values if is_asked(one, value)
         }:
             named[request].append(one)
     for request, stating in named.items():
@@ -335,18 +335,3 @@ def _measure_passage(
     told = read_particulars(record.content)
     shared = count_shared(read_particulars(against.content), told)
     return shared, -len(record.content)
-
-
-def _is_named(one: Proposal, value: AnyForgotten) -> bool:
-    """Return whether a statement of the user who asked states what is forgotten."""
-    users = frozenset() if value.user is None else frozenset([value.user])
-    if not one.erases or one.users != users:
-        return False
-    if isinstance(value, ForgottenWords):
-        # What has expired was told before what working memory has.
-        if value.is_of_user and one.date < iso(value.at)[:10]:
-            return True
-        return value.is_told_by(one.id, one.content, one.messages)
-    talks = {conversation for conversation, _ in value.messages}
-    is_same_talk = any(talk in talks for talk, _ in one.messages)
-    return is_same_talk and names_value(one.content, value.value)

@@ -7,10 +7,13 @@ from typing import Any
 from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import Filter
+from varve.domain.search.row import Message
 from varve.domain.statements.forgetting import AnyForgotten
 from varve.domain.statements.parts import split_parts
+from varve.usecases.asked_statements import is_asked_of_expired
 from varve.usecases.asked_to_forget import read_forgotten
 from varve.usecases.forgotten_statements import stated_by
+from varve.usecases.proposals import Proposal, read_statements
 from varve.usecases.session import Session
 from varve.usecases.whole_stores import EVERYTHING
 
@@ -19,7 +22,10 @@ _HIDDEN = (str(MemoryType.TURN), str(MemoryType.FACT))
 
 @dataclass(frozen=True, slots=True)
 class HiddenStatement:
-    """The words of a fact or turn that a request hides; `date` is the day they were said on."""
+    """The words of a fact or turn that a request hides; of an expired one all.
+
+    `date` is the day they were said on.
+    """
 
     id: str
     date: str
@@ -76,13 +82,19 @@ def read_understood(
         for one in _read_told(session, asked.values())
         if one.id not in every
     ]
+    expired = [
+        one for one in read_statements(session) if one.memory_type in _HIDDEN
+    ]
     requests = reader.get(scope, Grain.WORKING, sorted(asked))
     requests.sort(key=lambda one: (one.event_time, one.position, one.id))
     return tuple(
         UnderstoodRequest(
             request.id,
             request.content,
-            tuple(_find_hidden(told, asked[request.id])),
+            (
+                *_find_expired(expired, asked[request.id]),
+                *_find_hidden(told, asked[request.id]),
+            ),
         )
         for request in requests
     )
@@ -105,6 +117,19 @@ def _read_told(
 def _rank(record: Record) -> tuple[bool, Any, str]:
     is_fact = record.memory_type is MemoryType.FACT
     return is_fact, record.event_time, record.id
+
+
+def _find_expired(
+    statements: Iterable[Proposal], values: Sequence[AnyForgotten]
+) -> Iterator[HiddenStatement]:
+    """Yield what only summaries and the timeline still say, once for each message."""
+    shown: set[Message] = set()
+    for one in statements:
+        is_asked = any(is_asked_of_expired(one, value) for value in values)
+        if is_asked and shown.isdisjoint(one.messages):
+            shown |= one.messages
+            words = one.content.removeprefix(f"{one.speaker}: ")
+            yield HiddenStatement(one.id, one.date, words)
 
 
 def _find_hidden(

@@ -21,8 +21,13 @@ class ForgettingWords:
     - an `asked` clause, `where` of it with a `place` and `amount` with a figure;
     - what one `states`, or something `of_others` whom it names.
 
-    A statement is its speaker's own by a `subject`, by `own` or by `has`. Words of `before`
-    may stand between these and the thing, and `adverbs` right before a verb. What
+    What others say stands after one of `says` or before it, with a `recipient` at most, and
+    what is to be written stands after one of `dictates`. A speaker `repeats` a request of
+    their own, or makes it as others said (`as_told`).
+
+    A statement is its speaker's own by a `subject`, by `own` or by `has`. `articles` and `joins`
+    may stand between these and the thing, and `adverbs` right before a verb. A thing behind
+    `theirs` is another's; one behind a form of `being` is what a name stands for. What
     begins with a `dangling` word tells of the same as the words before. `naming` is
     followed by a name. Each of `same` lists words that mean one thing. `tells` are other
     words for what is named, by a word of the request. A language that `drops_subject` has
@@ -35,6 +40,11 @@ class ForgettingWords:
     memory: Words = ()
     told: Words = ()
     matters: Words = ()
+    says: Words = ()
+    recipients: Words = ()
+    dictates: Words = ()
+    repeats: Words = ()
+    as_told: Words = ()
     lead: Words = ()
     ends: Words = ()
     myself: Words = ()
@@ -49,7 +59,10 @@ class ForgettingWords:
     states: Words = ()
     of_others: Words = ()
     place: Words = ()
-    before: Words = ()
+    articles: Words = ()
+    joins: Words = ()
+    theirs: Words = ()
+    being: Words = ()
     adverbs: Words = ()
     dangling: Words = ()
     naming: Words = ()

@@ -9,11 +9,6 @@ from varve.domain.language.forgetting_words import ForgettingWords
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import fold
-from varve.domain.statements.cues import read_cues
-
-_TAILS = re.compile(r"[,;:] +(?=\w)")
-_NOT_MEANT = frozenset({"reported", "supposed"})
-"""What a text with such words before a request says is no request of its speaker's."""
 
 
 class Naming(StrEnum):
@@ -37,22 +32,6 @@ def list_request_patterns() -> Iterator[str]:
 def may_ask(text: str) -> bool:
     """Return whether a text has a word that asks to forget."""
     return _compile_hint().search(fold(text)) is not None
-
-
-def list_tails(sentence: str) -> list[str]:
-    """Return what follows each comma of a sentence, as far as the speaker may mean it.
-
-    "I got a new SIM, please forget my number" asks; "he said, forget my number" does not.
-    """
-    found: list[str] = []
-    for comma in _TAILS.finditer(sentence):
-        tail = sentence[comma.end() :]
-        if not may_ask(tail):
-            continue
-        before = read_cues(sentence[: comma.start()])
-        if before.found.isdisjoint(_NOT_MEANT):
-            found.append(tail)
-    return found
 
 
 class Matters:

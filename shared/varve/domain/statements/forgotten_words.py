@@ -10,9 +10,10 @@ from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.record import turn_id
 from varve.domain.search.row import Message
 from varve.domain.statements.forget_requests import Naming
-from varve.domain.statements.forget_topics import Topic, read_topics
+from varve.domain.statements.forget_topics import read_topics
 from varve.domain.statements.forgotten import Drawn, Forgotten, Stated
 from varve.domain.statements.likeness import LEAST_LIKENESS
+from varve.domain.statements.named_topics import Topic
 from varve.domain.statements.particulars import is_date_word
 from varve.domain.statements.parts import (
     find_parts,

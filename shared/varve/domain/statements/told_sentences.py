@@ -33,16 +33,7 @@ class ToldSentence:
 @lru_cache(maxsize=MAX_CACHED_SENTENCES)
 def read_sentence(text: str, speaker: str) -> ToldSentence:
     """Return a sentence of a speaker, or about a speaker by name, in the first person."""
-    from varve.domain.rules.own_name import (  # a search without a request needs no rules
-        english_first_person,
-        spanish_first_person,
-    )
-
-    said = text.removeprefix(f"{speaker}: ")
-    if fold(speaker) in fold(said):
-        said = spanish_first_person(
-            english_first_person(said, speaker), speaker
-        )
+    said = tell_own(text.removeprefix(f"{speaker}: "), speaker)
     folded = fold_apostrophes(said)
     asks = "?" in folded and _compile_asking().match(folded) is not None
     return ToldSentence(
@@ -52,6 +43,18 @@ def read_sentence(text: str, speaker: str) -> ToldSentence:
         written=list_capitalized(said, 0),
         names=list_capitalized(said, 1),
     )
+
+
+def tell_own(text: str, speaker: str) -> str:
+    """Return a text in the first person, if it tells of its speaker by name."""
+    from varve.domain.rules.own_name import (  # a search without a request needs no rules
+        english_first_person,
+        spanish_first_person,
+    )
+
+    if fold(speaker) not in fold(text):
+        return text
+    return spanish_first_person(english_first_person(text, speaker), speaker)
 
 
 @cache
