@@ -25,7 +25,7 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Utterance
 from varve.domain.identity import digest
-from varve.domain.names import meant, normalized
+from varve.domain.names import meant, meant_of_several, normalized
 from varve.domain.triple import Op, TripleOperation
 
 DEFAULT_USER = "default"
@@ -271,26 +271,30 @@ def name_speaker(entry: ProfileEntry, speakers: Collection[str]) -> str:
 
 
 _Place = tuple[str, str | None, str]
-"""A key, and the conversation and message that tell of it."""
+"""A key or "" for any, and the conversation and message that tell of it."""
 
 
-def _list_places(entry: ProfileEntry) -> list[_Place]:
+def _list_places(entry: ProfileEntry, key: str) -> list[_Place]:
     return [
-        (entry.key, entry.conversation_id, message)
-        for message in entry.message_ids
+        (key, entry.conversation_id, message) for message in entry.message_ids
     ]
 
 
 def _drop_read(
     entries: Collection[ProfileEntry],
 ) -> Iterator[ProfileEntry]:
-    """Yield the entries without the words of corrections that were read."""
+    """Yield the entries without the words of corrections that were read.
+
+    Words of an allergy stand until an allergy is read from them.
+    """
     read: set[_Place] = set()
     for entry in entries:
         if not entry.unread:
-            read.update(_list_places(entry))
+            read.update(_list_places(entry, entry.key))
+            read.update(_list_places(entry, ""))
     for entry in entries:
-        is_read = not read.isdisjoint(_list_places(entry))
+        key = entry.key if entry.key in VITAL_KEYS else ""
+        is_read = not read.isdisjoint(_list_places(entry, key))
         if entry.ends or not (entry.unread and is_read):
             yield entry
 
@@ -350,11 +354,10 @@ def _end_values(
 ) -> None:
     if not entry.value:
         held.clear()
-    elif entry.key in LIST_KEYS:
-        held.pop(value, None)
-    else:
-        for other in meant(value, held):
-            held.pop(other, None)
+        return
+    find = meant_of_several if entry.key in LIST_KEYS else meant
+    for other in find(value, held):
+        held.pop(other, None)
 
 
 def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:
