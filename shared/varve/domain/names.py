@@ -11,6 +11,8 @@ ALSO_KNOWN_AS = "also_known_as"
 LITERAL = frozenset({ALSO_KNOWN_AS, "name", "goes_by"})
 """Predicates whose object is a name as a word, not the person or thing of that name."""
 
+_PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
+"""The endings of plurals, each with that of the singular."""
 _NO_NAMES = frozenset(
     (
         "",
@@ -52,6 +54,33 @@ def meant(value: str, known: Collection[str]) -> list[str]:
         if other.startswith(f"{value} ") or value.startswith(f"{other} "):
             found.append(other)
     return found
+
+
+def meant_of_several(value: str, known: Collection[str]) -> list[str]:
+    """Return the known values that equal a value, in one number or the other.
+
+    All are normalized. "My peanut allergy is gone" ends "I'm allergic to peanuts".
+    """
+    words = [_list_numbers(word) for word in value.split()]
+    found: list[str] = []
+    for other in known:
+        told = [_list_numbers(word) for word in other.split()]
+        if len(told) != len(words):
+            continue
+        pairs = zip(words, told, strict=True)
+        if all(not one.isdisjoint(same) for one, same in pairs):
+            found.append(other)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _list_numbers(word: str) -> frozenset[str]:
+    """Return a word and what may be its singular."""
+    found = {word}
+    for plural, singular in _PLURALS:
+        if word.endswith(plural) and len(word) > len(plural) + 2:
+            found.add(word.removesuffix(plural) + singular)
+    return frozenset(found)
 
 
 class Names:

@@ -20,7 +20,14 @@ from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.identity import digest
-from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names, meant, normalized
+from varve.domain.names import (
+    ALSO_KNOWN_AS,
+    LITERAL,
+    Names,
+    meant,
+    meant_of_several,
+    normalized,
+)
 
 SINGLE_VALUED = frozenset(
     {
@@ -304,7 +311,7 @@ class _Group:
     def _meant(self, value: str) -> list[str]:
         if self.predicate in SINGLE_VALUED:
             return meant(value, self.open)
-        return [value] if value in self.open else []
+        return meant_of_several(value, self.open)
 
     def _close(self, value: str, operation: TripleOperation) -> None:
         stated = self.open.pop(value)
