@@ -42,11 +42,16 @@ def normalized(name: str) -> str:
     return spaced.rstrip(".!?,; ")
 
 
-def meant(value: str, known: Collection[str]) -> list[str]:
+def meant(
+    value: str, known: Collection[str], *, of_several: bool = False
+) -> list[str]:
     """Return the known values that equal a value, else its longer and shorter forms.
 
-    All are normalized. "Acme" and "Acme Ltd" are one employer.
+    All are normalized. "Acme" and "Acme Ltd" are one employer. Of a list's values, those
+    in one number or the other: "my peanut allergy" is one to peanuts.
     """
+    if of_several:
+        return [one for one in known if _is_same_in_number(value, one)]
     if value in known:
         return [value]
     found: list[str] = []
@@ -56,21 +61,14 @@ def meant(value: str, known: Collection[str]) -> list[str]:
     return found
 
 
-def meant_of_several(value: str, known: Collection[str]) -> list[str]:
-    """Return the known values that equal a value, in one number or the other.
-
-    All are normalized. "My peanut allergy is gone" ends "I'm allergic to peanuts".
-    """
+def _is_same_in_number(value: str, other: str) -> bool:
+    """Return whether two values are equal, or differ only in the number of their words."""
     words = [_list_numbers(word) for word in value.split()]
-    found: list[str] = []
-    for other in known:
-        told = [_list_numbers(word) for word in other.split()]
-        if len(told) != len(words):
-            continue
-        pairs = zip(words, told, strict=True)
-        if all(not one.isdisjoint(same) for one, same in pairs):
-            found.append(other)
-    return found
+    told = [_list_numbers(word) for word in other.split()]
+    if len(told) != len(words):
+        return False
+    pairs = zip(words, told, strict=True)
+    return all(not one.isdisjoint(same) for one, same in pairs)
 
 
 @lru_cache(maxsize=4096)

@@ -25,7 +25,7 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Utterance
 from varve.domain.identity import digest
-from varve.domain.names import meant, meant_of_several, normalized
+from varve.domain.names import meant, normalized
 from varve.domain.triple import Op, TripleOperation
 
 DEFAULT_USER = "default"
@@ -283,16 +283,14 @@ def _list_places(entry: ProfileEntry, key: str) -> list[_Place]:
 def _drop_read(
     entries: Collection[ProfileEntry],
 ) -> Iterator[ProfileEntry]:
-    """Yield the entries without the words of corrections that were read.
-
-    Words of an allergy stand until an allergy is read from them.
-    """
+    """Yield the entries without the words of corrections that were read."""
     read: set[_Place] = set()
     for entry in entries:
         if not entry.unread:
             read.update(_list_places(entry, entry.key))
             read.update(_list_places(entry, ""))
     for entry in entries:
+        # The words of an allergy stand until an allergy is read.
         key = entry.key if entry.key in VITAL_KEYS else ""
         is_read = not read.isdisjoint(_list_places(entry, key))
         if entry.ends or not (entry.unread and is_read):
@@ -355,9 +353,8 @@ def _end_values(
     if not entry.value:
         held.clear()
         return
-    find = meant_of_several if entry.key in LIST_KEYS else meant
-    for other in find(value, held):
-        held.pop(other, None)
+    for other in meant(value, held, of_several=entry.key in LIST_KEYS):
+        del held[other]
 
 
 def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:

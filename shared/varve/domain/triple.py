@@ -20,14 +20,7 @@ from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.identity import digest
-from varve.domain.names import (
-    ALSO_KNOWN_AS,
-    LITERAL,
-    Names,
-    meant,
-    meant_of_several,
-    normalized,
-)
+from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names, meant, normalized
 
 SINGLE_VALUED = frozenset(
     {
@@ -309,9 +302,8 @@ class _Group:
         return False
 
     def _meant(self, value: str) -> list[str]:
-        if self.predicate in SINGLE_VALUED:
-            return meant(value, self.open)
-        return meant_of_several(value, self.open)
+        is_list = self.predicate not in SINGLE_VALUED
+        return meant(value, self.open, of_several=is_list)
 
     def _close(self, value: str, operation: TripleOperation) -> None:
         stated = self.open.pop(value)
