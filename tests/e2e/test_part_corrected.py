@@ -431,3 +431,58 @@ def test_8_a_correction_that_names_the_allergen_corrects_both_parts(
     turns = memory.search(memory_types=["turn"], user_id=USER).results
     memory.correct(turns[0].id, "I eat everything, nuts too.")
     assert not tells(list_current(memory, "What am I allergic to?"), "lergic")
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "kept"),
+    [
+        ("I speak German and play the cello.", "I speak Dutch.", "cello"),
+        ("Hablo alemán y toco el chelo.", "Hablo holandés.", "chelo"),
+        ("I speak German and play the cello.", "I play the viola.", "German"),
+        ("Hablo alemán y toco el chelo.", "Toco la viola.", "alemán"),
+    ],
+)
+def test_8_a_correction_of_a_language_leaves_an_instrument(
+    memory: Memory, told: str, correction: str, kept: str
+) -> None:
+    say_and_correct(memory, told, correction)
+    current = list_current(memory)
+    assert tells(current, kept)
+    assert tells(current, correction.split()[-1].rstrip("."))
+
+
+@pytest.mark.parametrize(
+    ("told", "correction"),
+    [
+        ("I work at Endesa as an engineer.", "I work at Repsol."),
+        ("Trabajo en Endesa como ingeniera.", "Trabajo en Repsol."),
+    ],
+)
+def test_4_words_that_were_read_stand_for_no_other_attribute(
+    memory: Memory, told: str, correction: str
+) -> None:
+    say_and_correct(memory, told, correction)
+    held = memory.profile(user_id=USER)["attributes"]
+    assert [(one["key"], one["value"]) for one in held] == [
+        ("employer", "Repsol")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "correction"),
+    [
+        ("I'm allergic to nuts.", "Only seeds upset me, and I'm vegan."),
+        (
+            "Soy alérgica al látex.",
+            "Solo me molestan las semillas. Soy vegana.",
+        ),
+    ],
+)
+def test_4_words_of_an_allergy_stand_beside_what_else_was_read(
+    memory: Memory, told: str, correction: str
+) -> None:
+    say_and_correct(memory, told, correction)
+    held = memory.profile(user_id=USER)["attributes"]
+    values = {one["key"]: one["value"] for one in held}
+    assert values["allergies"] == correction
+    assert values["diet"].startswith("vegan")

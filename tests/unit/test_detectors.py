@@ -170,6 +170,41 @@ def test_a_token_that_holds_json_nested_too_deep_is_no_secret() -> None:
     assert SECRETS.find(f"see {head}.{nested}.abc") == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The wifi password at home is {}",
+        "La clave del wifi en casa es {}",
+        "The wifi password at the office is {}.",
+        "La contraseña del wifi de la oficina es {}.",
+        "The wifi password has changed to {}",
+        "La clave del wifi ha cambiado a {}",
+        "I changed the wifi password to {}",
+        "Cambié la clave del wifi a {}",
+        "The password for the router is still {}",
+        "La clave del router sigue siendo {}",
+    ],
+)
+def test_a_password_of_a_place_and_a_new_one_are_found(words: str) -> None:
+    password = "Blue-bird77"
+    assert redacted(words.format(password)) == words.format("[secret]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password for server2 changed yesterday.",
+        "I set the password reminder to 5 o'clock.",
+        "Cambié la contraseña a las 10h30.",
+        "I reset my password on 2024-05-01.",
+        "I updated the secret santa list to v2.1.",
+        "Set the token limit to 4096k.",
+    ],
+)
+def test_what_only_tells_of_a_password_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
 def test_a_private_key_without_an_end_is_removed_to_the_end_of_the_text() -> (
     None
 ):

@@ -139,7 +139,7 @@ STATED = [
      "El cumpleaños de Dana es el 3 de marzo.", "UPDATE Dana birthday 3 March"),
     ("El cumpleaños de mi hermana es el 4 de mayo.",
      "El cumpleaños de la hermana de Dana es el 4 de mayo.", "UPDATE Dana's sister birthday 4 May"),
-    ("Hablo polaco.", "Dana habla polaco.", "ADD Dana speaks Polish"),
+    ("Hablo polaco.", "Dana habla polaco.", "ADD Dana speaks polaco"),
     ("Mi correo es dana@example.org.",
      "El correo de Dana es dana@example.org.", "UPDATE Dana email dana@example.org"),
     ("Mi zona horaria es Europe/Madrid.",
@@ -234,7 +234,7 @@ def test_nothing_is_made_of_what_is_not_stated(text: str) -> None:
         ("I love sushi, ramen and tempura.", ["sushi", "ramen", "tempura"]),
         ("Me gusta el café, el té y la cerveza.", ["café", "té", "cerveza"]),
         ("I'm allergic to peanuts and to latex.", ["peanuts", "latex"]),
-        ("Hablo español e inglés.", ["Spanish", "English"]),
+        ("Hablo español e inglés.", ["español", "inglés"]),
     ],
 )
 def test_each_member_of_a_list_is_a_value_of_its_own(

@@ -31,6 +31,11 @@ from varve.domain.statements.told_persons import find_told_persons
         ("Everyone likes jazz.", set()),
         ("Who lives in Utrecht?", set()),
         ("La jefa de Acme es maja.", set()),
+        ("Telefónica trabaja en ello.", set()),
+        ("Endesa trabajaba en una nueva solución.", set()),
+        ("Endesa is working on it.", set()),
+        ("Marta trabaja en Tánger.", {"Marta"}),
+        ("Marta trabajaba en una farmacia.", {"Marta"}),
     ],
 )  # fmt: skip
 def test_what_is_told_of_persons_alone_names_them(

@@ -11,6 +11,8 @@ ALSO_KNOWN_AS = "also_known_as"
 LITERAL = frozenset({ALSO_KNOWN_AS, "name", "goes_by"})
 """Predicates whose object is a name as a word, not the person or thing of that name."""
 
+_PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
+"""The endings of plurals, each with that of the singular."""
 _NO_NAMES = frozenset(
     (
         "",
@@ -40,11 +42,16 @@ def normalized(name: str) -> str:
     return spaced.rstrip(".!?,; ")
 
 
-def meant(value: str, known: Collection[str]) -> list[str]:
+def meant(
+    value: str, known: Collection[str], *, of_several: bool = False
+) -> list[str]:
     """Return the known values that equal a value, else its longer and shorter forms.
 
-    All are normalized. "Acme" and "Acme Ltd" are one employer.
+    All are normalized. "Acme" and "Acme Ltd" are one employer. Of a list's values, those
+    in one number or the other: "my peanut allergy" is one to peanuts.
     """
+    if of_several:
+        return [one for one in known if _is_same_in_number(value, one)]
     if value in known:
         return [value]
     found: list[str] = []
@@ -52,6 +59,26 @@ def meant(value: str, known: Collection[str]) -> list[str]:
         if other.startswith(f"{value} ") or value.startswith(f"{other} "):
             found.append(other)
     return found
+
+
+def _is_same_in_number(value: str, other: str) -> bool:
+    """Return whether two values are equal, or differ only in the number of their words."""
+    words = [_list_numbers(word) for word in value.split()]
+    told = [_list_numbers(word) for word in other.split()]
+    if len(told) != len(words):
+        return False
+    pairs = zip(words, told, strict=True)
+    return all(not one.isdisjoint(same) for one, same in pairs)
+
+
+@lru_cache(maxsize=4096)
+def _list_numbers(word: str) -> frozenset[str]:
+    """Return a word and what may be its singular."""
+    found = {word}
+    for plural, singular in _PLURALS:
+        if word.endswith(plural) and len(word) > len(plural) + 2:
+            found.add(word.removesuffix(plural) + singular)
+    return frozenset(found)
 
 
 class Names:

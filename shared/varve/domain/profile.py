@@ -271,13 +271,12 @@ def name_speaker(entry: ProfileEntry, speakers: Collection[str]) -> str:
 
 
 _Place = tuple[str, str | None, str]
-"""A key, and the conversation and message that tell of it."""
+"""A key or "" for any, and the conversation and message that tell of it."""
 
 
-def _list_places(entry: ProfileEntry) -> list[_Place]:
+def _list_places(entry: ProfileEntry, key: str) -> list[_Place]:
     return [
-        (entry.key, entry.conversation_id, message)
-        for message in entry.message_ids
+        (key, entry.conversation_id, message) for message in entry.message_ids
     ]
 
 
@@ -288,9 +287,12 @@ def _drop_read(
     read: set[_Place] = set()
     for entry in entries:
         if not entry.unread:
-            read.update(_list_places(entry))
+            read.update(_list_places(entry, entry.key))
+            read.update(_list_places(entry, ""))
     for entry in entries:
-        is_read = not read.isdisjoint(_list_places(entry))
+        # The words of an allergy stand until an allergy is read.
+        key = entry.key if entry.key in VITAL_KEYS else ""
+        is_read = not read.isdisjoint(_list_places(entry, key))
         if entry.ends or not (entry.unread and is_read):
             yield entry
 
@@ -350,11 +352,9 @@ def _end_values(
 ) -> None:
     if not entry.value:
         held.clear()
-    elif entry.key in LIST_KEYS:
-        held.pop(value, None)
-    else:
-        for other in meant(value, held):
-            held.pop(other, None)
+        return
+    for other in meant(value, held, of_several=entry.key in LIST_KEYS):
+        del held[other]
 
 
 def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:

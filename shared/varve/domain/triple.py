@@ -302,9 +302,8 @@ class _Group:
         return False
 
     def _meant(self, value: str) -> list[str]:
-        if self.predicate in SINGLE_VALUED:
-            return meant(value, self.open)
-        return [value] if value in self.open else []
+        is_list = self.predicate not in SINGLE_VALUED
+        return meant(value, self.open, of_several=is_list)
 
     def _close(self, value: str, operation: TripleOperation) -> None:
         stated = self.open.pop(value)

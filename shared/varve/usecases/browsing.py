@@ -40,7 +40,7 @@ def browse(way: Route, lanes: Lanes, running: Running) -> list[Browsed]:
     while True:
         found, is_all = _read_newest(way, lanes, running, limit)
         shelf = _open_shelf(found, running.stocks)
-        in_part = _find_in_part(found, shelf, way)
+        in_part = _find_in_part(found, shelf, way, running.stocks)
         folded = _fold(found, shelf, in_part.ended)
         if len(lanes.filled) > 1:
             folded = _fold_summaries(folded, way, running)
@@ -200,11 +200,14 @@ def _build_contender(
     )
 
 
-def _read_standings(shelf: _Shelf, way: Route) -> dict[_Store, KnownStandings]:
+def _read_standings(
+    shelf: _Shelf, way: Route, stocks: Sequence[Stock]
+) -> dict[_Store, KnownStandings]:
     """Return the standings of each agent's facts and turns."""
     visible = Filter(until=way.where.until, user_id=way.where.user_id)
+    told = {stock.agent: stock.told for stock in stocks}
     return {
-        store: KnownStandings(columns, visible)
+        store: KnownStandings(columns, visible, told[store[0]])
         for store, columns in shelf.columns.items()
         if store[1] is Grain.WORKING
     }
@@ -224,9 +227,12 @@ class _InPart:
 
 
 def _find_in_part(
-    found: Sequence[Browsing], shelf: _Shelf, way: Route
+    found: Sequence[Browsing],
+    shelf: _Shelf,
+    way: Route,
+    stocks: Sequence[Stock],
 ) -> _InPart:
-    known = _read_standings(shelf, way)
+    known = _read_standings(shelf, way, stocks)
     rests: dict[str, str] = {}
     ended: set[str] = set()
     for one in found:

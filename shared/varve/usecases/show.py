@@ -1,6 +1,7 @@
 """Show one record with its sources, level by level, down to the messages."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -98,12 +99,15 @@ def _find_standing(
     session: Session, reader: MemoryReader, record: Record
 ) -> Standing | None:
     """Return how a record stands; None: its store is too large to load."""
-    stock = Stock(session.scope, reader, session.embedder)
+    read_triples = partial(session.graph.triples, session.scope)
+    stock = Stock(
+        session.scope, reader, session.embedder, triples=read_triples
+    )
     columns = read_columns(stock, Grain.WORKING)
     if columns is None:
         return None
     row = columns.derive(number_rows)[record.id]
-    return KnownStandings(columns, Filter()).describe(row)
+    return KnownStandings(columns, Filter(), stock.told).describe(row)
 
 
 def _read_triples(

@@ -60,17 +60,24 @@ _NAMED = (
     r"|mot de passe|wachtwoord|hasło|парол[ья]|密码|密碼|パスワード|lösenord|parola d['’]ordine)"
 )
 _FOR_WHAT = (
-    r"(?: (?:for|of|to|del?|para|d[aeo]s?|du|von|vom|für|van|voor|от|к)(?: \w+){1,3}?"
-    r"| (?:new|nueva|nova|nouveau|neu|wifi|wi-fi|wlan|router))?"
+    r"(?: (?:for|of|to|at|in|on|del?|en|para|d[aeo]s?|du|von|vom|für|van|voor|от|к)(?: \w+){1,3}?"
+    r"| (?:new|nueva|nova|nouveau|neu|wifi|wi-fi|wlan|router)){0,2}?"
 )
 _IS = (
     r"(?:[ \"'`*]{0,3}(?::=|[:=])"
-    r"|[ \"'`]{1,3}(?:is now|is|was|es ahora|es|era|ist|lautet|war|é|è|est|—|–|-)(?= )|は|是|为)"
+    r"|[ \"'`]{1,3}(?:is (?:now|still)|(?:(?:has|was|been) )*changed to|is|was|es ahora|ahora es|sigue siendo"
+    r"|(?:ha cambiado|cambió) a|es|era|ist|lautet|war|é|è|est|—|–|-)(?= )|は|是|为)"
     r"[ \"'`«“„*]{0,3}"
 )
 # In a sentence of several languages, or in a settings file.
 _ASSIGNED = re.compile(
     rf"(?:(?<![A-Za-z])|(?<=PG)|(?<=DB)){_NAMED}{_FOR_WHAT}{_IS}(?P<value>[^\s\"'`,;<>()\[\]{{}}«»“”]{{6,200}})",
+    re.IGNORECASE,
+)
+# "I changed the password of the router to …"
+_CHANGED = re.compile(
+    r"(?<![^\W_])(?:chang|reset|set|updat|cambi|pus|actualic)\w{0,6}(?: \w+){0,3}? "
+    rf"{_NAMED}{_FOR_WHAT} (?:to|a|por) [\"'`«“„*]{{0,3}}(?P<value>[^\s\"'`,;<>()\[\]{{}}«»“”]{{6,200}})",
     re.IGNORECASE,
 )
 # As an option of a command: curl -u name:value, sshpass -p value, mysql -pvalue.
@@ -120,7 +127,7 @@ def _steps(text: str) -> Iterator[Iterator[Span]]:
         yield _match_spans(_PRIVATE_KEY, text, 0)
         yield _find_in_urls(text)
         yield _find_credentials(text)
-        for pattern in (_ASSIGNED, _OPTION, _MYSQL):
+        for pattern in (_ASSIGNED, _CHANGED, _OPTION, _MYSQL):
             yield _find_passwords(pattern, text)
     if _LONG_RUN.search(text):
         yield _find_tokens(text)

@@ -5,7 +5,7 @@ import re
 from varve.domain.rules import english_changes, english_habits, english_rows
 from varve.domain.rules.english_words import (
     DATES,
-    DIETS,
+    EATING,
     EVENTS,
     KIN,
     LABELS,
@@ -97,8 +97,9 @@ RULES = LanguageRules(
         r"(?:I|I'm|I've|my|we)\b)", re.IGNORECASE,
     ),
     shared_subject=re.compile(
-        rf"\b(?P<first>(?P<who>I'm|I am) (?:(?:[\w'-]+ ){{0,3}}?(?:{DIETS})|(?:\w+ )?allergic to [^;:.!?]+?))"
-        rf",? (?P<joint>and|but)(?= (?:(?:also|now|a|strict|very|severely) )*(?:allergic|{DIETS})\b)",
+        rf"\b(?P<first>(?P<who>I'm|I am) (?:(?:[\w'-]+ ){{0,3}}?(?:{EATING})"
+        r"|(?:\w+ )?allergic to [^;:.!?]+?))"
+        rf",? (?P<joint>and|but)(?= (?:(?:also|now|a|strict|very|severely) )*(?:allergic|{EATING})\b)",
         re.IGNORECASE,
     ),
     together=re.compile(

@@ -1,7 +1,7 @@
 """English: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
-from varve.domain.rules.english_words import EVER, I_AM, I_HAVE, WE
+from varve.domain.rules.english_words import EVER, I_AM, I_HAVE, NO_GLUTEN, WE
 from varve.domain.rules.rule import (
     Row,
     ends,
@@ -24,6 +24,12 @@ _FOOD = (
     r"|at (?:night|noon|home|work|the moment))\b)"
 )
 """Begins what a speaker never eats, and no meal or portion."""
+_NO_SORT = (
+    "(?!(?:any|allergy|allergies|food|drug|medicine|known|other|bad|severe|serious|mild|major|real"
+    "|that|this|the|such) )"
+)
+"""Begins the name of what somebody is allergic to, and no sort or degree of allergies."""
+_OVER = "(?:(?:is|are|has|have) (?:now |all )?gone|went away|(?:is|are) over|disappeared|cleared up)"
 _HIVES = "(?:hives|a rash|rashes|an allergic reaction|anaphylaxis|an anaphylactic shock)"
 _OFTEN = r"(?=$|[,.;:!]| (?:please|from now on|only|always|going forward)\b)"
 
@@ -194,19 +200,25 @@ ROWS = (
     Row(r"(?:my pronouns are|I (?:use|go by)) (?:the )?{pronouns}(?: pronouns)?{end}",
         "{whose} pronouns are {pronouns}", sets("pronouns", "{pronouns}"), 0.8, 0.95),
     Row(rf"(?:I {EVER}speak|{I_AM} fluent in|my (?:native language|mother tongue|first language) is)"
-        rf" (?:fluent )?{{languages}}{{end}}",
+        r" (?:fluent )?{languages}(?:{end}|(?= and\b))",
         "{who} speaks {languages}", sets("speaks", "{languages}"), 0.6, 0.85),
-    Row(r"I (?:no longer speak|(?:don't|do not) speak(?=.* any ?(?:more|longer)\b)) {languages}"
-        r"(?: any more| anymore| any longer)?{end}",
-        "{who} no longer speaks {languages}", ends("speaks", "{languages}"), 0.6, 0.85),
+    Row(r"(?:I (?:can )?no longer speak|I (?:don't|do not|can't|cannot) speak(?=.* any ?(?:more|longer)\b)"
+        r"|I(?:'ve| have)? stopped speaking) (?:either )?{languages}(?: any more| anymore| any longer)?{end}",
+        "{who} no longer speaks {languages}",
+        (ends("speaks", "{languages}"), ends_if_known("speaks", "{languages_otherwise}")), 0.6, 0.85),
+    Row(r"I (?:don't|do not|can't|cannot) speak (?:either )?{languages}{end}", "",
+        (ends_if_known("speaks", "{languages}"), ends_if_known("speaks", "{languages_otherwise}")), 0.6, 0.8),
     Row(rf"{I_AM} {EVER}learning {{language}}",
         "{who} is learning {language}", sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet
     Row(rf"(?:{I_AM} (?:not|no longer)|I was never|I never was|I(?:'ve| have) never been)(?: actually)?"
         r" allergic to (?:either )?{substances}",
         "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),
-    Row(r"I (?:(?:don't|do not) have|no longer have) (?:an? |any )?allerg(?:y|ies) to (?:either )?"
+    Row(r"I (?:(?:don't|do not) have|no longer have) (?:an? |any |my )?allerg(?:y|ies) to (?:either )?"
         r"{substances}",
+        "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),
+    Row(rf"(?:I (?:(?:don't|do not) have|no longer have) (?:an? |my )?|I(?:'ve| have)? {EVER}(?:outgrown?"
+        rf"|outgrew) my |my (?=[^,;.]* allerg(?:y|ies) {_OVER})){_NO_SORT}{{substances}} allerg(?:y|ies)",
         "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),
     Row(rf"{I_AM} (?:very |really |severely |extremely |deathly |highly |mildly |also |quite )*allergic"
         rf" to (?:both )?{{substances}}",
@@ -217,8 +229,7 @@ ROWS = (
         r"(?:y|ies)",
         "{who} is allergic to {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.85),
     Row(rf"(?:{I_AM}|I've gone|I went|I've become) (?:now )?(?:a )?(?:strict"
-        rf" )?(?P<diet>vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic)(?:"
-        rf" now)?{{end}}",
+        rf" )?{{diet}}(?: now)?{{end}}",
         "{who} is {diet}", sets("diet", "{diet}"), 0.8, 0.9),
     Row(r"my diet is {diet}{end}", "{who} is {diet}", sets("diet", "{diet}"), 0.8, 0.9),
     Row(rf"I {EVER}{_CANNOT} eat {_FOOD}{{substances}}",
@@ -226,6 +237,14 @@ ROWS = (
     Row(rf"(?:I {EVER}(?:{_CANNOT} (?:have|drink|tolerate|digest)|(?:don't|do not) tolerate) (?:any )?"
         rf"|{I_AM} {EVER}intolerant to ){{allergens}}{{end}}",
         "{who} does not tolerate {allergens}", sets("cannot_eat", "{allergens}"), 0.9, 0.85),
+    Row(rf"(?:{I_AM} (?:not|no longer) (?:{{allergens}}[- ]intolerant|intolerant to {{allergens2}})"
+        rf"|I can {EVER}tolerate {{allergens3}}(?: again|{{end}}))",
+        "{who} tolerates {allergens}", ends("cannot_eat", "{allergens}"), 0.9, 0.85),
+    Row(rf"(?:{I_AM} {EVER}(?:an? )?(?:{NO_GLUTEN})|I have (?:{NO_GLUTEN}) disease){{end}}",
+        "{who} is coeliac", sets("cannot_eat", "gluten"), 0.9, 0.9),
+    Row(rf"(?:{I_AM} (?:not|no longer) (?:an? )?(?:{NO_GLUTEN})"
+        rf"|I (?:don't|do not) have (?:{NO_GLUTEN}) disease)\b",
+        "{who} is not coeliac", ends("cannot_eat", "gluten"), 0.9, 0.85),
     Row(rf"{I_AM} {EVER}{{allergens}}[- ]intolerant",
         "{who} does not tolerate {allergens}", sets("cannot_eat", "{allergens}"), 0.9, 0.9),
     Row(r"{allergens} (?:(?:don't|doesn't|do not|does not) agree|disagrees?) with me{end}",

@@ -26,6 +26,7 @@ from varve.domain.rules.values import (
     is_stable,
     is_worth,
     list_of,
+    listed,
     no_job,
     with_article,
 )  # fmt: skip
@@ -100,9 +101,10 @@ _BOOKED = (
     f"{EVENTS}|subscription|membership|order|booking|reservation|contract|policy|plan|account|holiday"
     "|insurance|dinner|lunch|gym|treatment"
 )
-DIETS = (
-    "vegetarian|vegan|pescatarian|coeliac|celiac|lactose intolerant|diabetic"
-)
+DIETS = "vegetarian|vegan|pescatarian|diabetic"
+NO_GLUTEN = "coeliac|celiac"
+EATING = rf"{DIETS}|{NO_GLUTEN}|[\w-]+[- ]intolerant"
+"""How somebody eats: by a diet, which is one alone, or without something."""
 _FIXED_BY_NATURE = frozenset({
     "price", "rate", "date", "term", "fee", "salary", "time", "schedule", "amount", "interest", "cost",
     "deadline", "order", "income",
@@ -179,7 +181,10 @@ SLOTS = {
     ),
     "language": Slot(names.LANGUAGES_EN),
     "languages": Slot(
-        rf"(?:{names.LANGUAGES_EN})(?:, (?:{names.LANGUAGES_EN}))*(?:,? and (?:{names.LANGUAGES_EN}))?"
+        list_of(names.LANGUAGES_EN, "and|or|nor"),
+        derive=lambda value: {
+            "languages_otherwise": names.name_otherwise(listed(value))
+        },
     ),
     "email": Slot(EMAIL),
     "phone": Slot(PHONE),
@@ -202,7 +207,7 @@ SLOTS = {
     ),
     "diet": Slot(DIETS),
     "allergens": Slot(
-        list_of(names.ALLERGENS_EN, "and"),
+        list_of(names.ALLERGENS_EN, "and|or|nor"),
         derive=lambda value: {"allergens": value.lower()},
     ),
     "pronouns": Slot(PRONOUNS),

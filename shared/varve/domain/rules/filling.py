@@ -15,7 +15,7 @@ LISTS = {
     "{each_substance}",
     "{allergens}",
     "{languages}",
-    "{languages_english}",
+    "{languages_otherwise}",
 }
 _OWN_NAME = ("name", "full_name", "two_names", "person")
 
@@ -52,9 +52,13 @@ def fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
     whole = change.object.format_map(parts)
     if change.object and not whole:
         return []
-    members = listed(whole) if change.object in LISTS else [whole]
     predicate = change.predicate.format_map(parts)
     op = change.op
+    is_list = change.object in LISTS
+    if op is Op.DELETE and predicate not in SINGLE_VALUED:
+        # "I don't like tea or coffee any more" ends two values that were told apart.
+        is_list = True
+    members = listed(whole) if is_list else [whole]
     if op is Op.ADD and predicate in SINGLE_VALUED:
         op = Op.UPDATE
     subject = change.subject.format_map(parts)

@@ -1,5 +1,7 @@
 """Closed classes of words that the rules rely on: places, jobs, languages, words of no value."""
 
+from collections.abc import Iterable
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split("|"))
@@ -176,4 +178,17 @@ LANGUAGE_NAMES = {
     "Thai", "suajili": "Swahili", "latín": "Latin", "esperanto": "Esperanto", "quechua": "Quechua",
     "guaraní": "Guarani", "irlandés": "Irish",
 }  # fmt: skip
-"""The English name of each language that Spanish statements name."""
+
+
+def name_otherwise(languages: Iterable[str]) -> str:
+    """Return the other names of languages, those of the other tongue among them."""
+    found: dict[str, None] = {}
+    for said in map(str.lower, languages):
+        english = LANGUAGE_NAMES.get(said, said.capitalize())
+        other = [
+            one for one, told in LANGUAGE_NAMES.items() if told == english
+        ]
+        for name in (english, *other):
+            if name.lower() != said:
+                found[name] = None
+    return ", ".join(found)

@@ -9,7 +9,7 @@ from varve.domain.rules.rule import LanguageRules, compile_rows
 from varve.domain.rules.sentences import QUOTED
 from varve.domain.rules.spanish_words import (
     DATES,
-    DIETS,
+    EATING,
     EVENTS,
     KIN,
     LABELS,
@@ -97,12 +97,12 @@ RULES = LanguageRules(
     clause=re.compile(
         r"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?"
         rf"(?=(?:{_OWN}|por favor|olvida|borra)\b)"
-        rf"|\s+(?:y|pero|así que|porque|aunque) (?=(?:resulta que )?(?:{_OWN}|no (?:soy|tengo))\b)",
+        rf"|\s+(?:[ye]|pero|así que|porque|aunque) (?=(?:resulta que )?(?:{_OWN}|no (?:soy|tengo))\b)",
         re.IGNORECASE,
     ),
     shared_subject=re.compile(
-        rf"\b(?P<first>(?P<who>soy) (?:(?:\w+ ){{0,2}}?(?:{DIETS})|(?:\w+ )?alérgic[oa] al? [^;:.!?]+?)),?"
-        rf" (?P<joint>y|pero)(?= (?:(?:también|muy|ahora) )*(?:alérgic[oa]|{DIETS})\b)", re.IGNORECASE,
+        rf"\b(?P<first>(?P<who>soy) (?:(?:\w+ ){{0,2}}?(?:{EATING})|(?:\w+ )?alérgic[oa] al? [^;:.!?]+?)),?"
+        rf" (?P<joint>[ye]|pero)(?= (?:(?:también|muy|ahora) )*(?:alérgic[oa]|{EATING})\b)", re.IGNORECASE,
     ),
     together=re.compile(spanish_changes.RETURNED, re.IGNORECASE),
     asking=re.compile(

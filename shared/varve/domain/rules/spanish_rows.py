@@ -1,7 +1,14 @@
 """Spanish: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
-from varve.domain.rules.rule import Row, ends, gives_name, known_as, sets
+from varve.domain.rules.rule import (
+    Row,
+    ends,
+    ends_if_known,
+    gives_name,
+    known_as,
+    sets,
+)
 
 _NOW = "(?:ahora |también |actualmente |ya |)"
 _MOVED = (
@@ -10,6 +17,7 @@ _MOVED = (
 )
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 
+_OVER = "(?:(?:ya )?(?:se me (?:ha|han) (?:pasado|quitado|curado)|se me (?:pasó|quitó|curó)|desapareció|ha desaparecido))"  # noqa: E501
 _FOOD = (
     r"(?!(?:más|nada|hoy|aquí|ahí|allí|sol[oa]|fuera|tanto|tan|much[oa]s?|otr[oa]s?|una?|el|la|mi|tu|su|con"
     r"|sin|en|al?|antes|después|hasta|contigo|conmigo|todavía|aún|ahora|bien|tarde|pronto|rápido|todo|toda"
@@ -138,15 +146,19 @@ ROWS = (
         "{who} quiere las respuestas en {language}", sets("language", "{language_name}"), 0.8, 0.85),
     Row("(?:mis pronombres son|uso (?:los )?pronombres) {pronouns}{end}",
         "Los pronombres de {who}: {pronouns}", sets("pronouns", "{pronouns}"), 0.8, 0.95),
-    Row("(?:yo )?(?:también )?hablo (?:también )?{languages}{end}", "{who} habla {languages}",
-        sets("speaks", "{languages_english}"), 0.6, 0.85),
-    Row("(?:yo )?ya no hablo {languages}{end}", "{who} ya no habla {languages}",
-        ends("speaks", "{languages_english}"), 0.6, 0.85),
+    Row("(?:yo )?(?:también )?hablo (?:también )?{languages}(?:{end}|(?= y\\b))", "{who} habla {languages}",
+        sets("speaks", "{languages}"), 0.6, 0.85),
+    Row("(?:yo )?(?:ya no (?:hablo|sé hablar)|he dejado de hablar|dejé de hablar) (?:ni )?{languages}{end}",
+        "{who} ya no habla {languages}",
+        (ends("speaks", "{languages}"), ends_if_known("speaks", "{languages_otherwise}")), 0.6, 0.85),
+    Row("(?:yo )?no (?:hablo|sé hablar) (?:ni )?{languages}{end}", "",
+        (ends_if_known("speaks", "{languages}"), ends_if_known("speaks", "{languages_otherwise}")), 0.6, 0.8),
     Row("(?:estoy aprendiendo|aprendo) {language}", "{who} está aprendiendo {language}",
-        sets("learns", "{language_name}"), 0.5, 0.85),
+        sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet
-    Row(r"(?:yo )?(?:ya )?no (?:soy alérgic[oa]|tengo alergia) (?:ni )?(?:a la |a los |a las |al |a )"
-        r"(?!nada\b|ningun){substances}",
+    Row(r"(?:(?:yo )?(?:ya )?no (?:soy alérgic[oa]|tengo (?:la |mi |ninguna )?alergia)"
+        rf"|{_OVER} (?:la|mi) alergia|(?:la|mi) alergia(?= .* {_OVER}{{end}})) (?:ni )?(?:a la |a los |a las"
+        r" |al |a )(?!nada\b|ningun){substances}",
         "{who} ya no tiene alergia: {each_substance}",
         ends("allergic_to", "{each_substance}"), 0.9, 0.9),
     Row(
@@ -157,8 +169,7 @@ ROWS = (
         " {substances}",
         "{who} tiene alergia {to} {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.95),
     Row(
-        "(?:(?:yo )?soy|mi dieta es) (?P<diet>vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]"
-        "|intolerante a la lactosa){end}",
+        "(?:(?:yo )?soy|mi dieta es) {diet}{end}",
         "{who} es {diet}", sets("diet", "{diet}"), 0.8, 0.9),
     Row(r"me dan? (?:mucha )?alergia (?P<article>el |la |los |las )(?!(?:lunes|martes|miércoles|jueves"
         r"|viernes|sábados?|domingos?|gente|trabajo)\b){substances}",
@@ -171,6 +182,13 @@ ROWS = (
     Row("(?:(?:yo )?no (?:tolero|digiero|puedo (?:tomar|beber))(?: (?:bien|nada|nada bien))? "
         "|(?:yo )?(?:soy intolerante|tengo intolerancia) (?:al|a) ){allergens}{end}",
         "{who} no tolera: {allergens}", sets("cannot_eat", "{allergens}"), 0.9, 0.85),
+    Row("(?:yo )?(?:(?:ya )?no (?:soy intolerante|tengo intolerancia) (?:al|a)|ya tolero(?: bien)?)"
+        " {allergens}",
+        "{who} tolera: {allergens}", ends("cannot_eat", "{allergens}"), 0.9, 0.85),
+    Row("(?:yo )?soy (?:también )?celíac[oa]{end}",
+        "{who} no puede comer gluten (celiaquía)", sets("cannot_eat", "gluten"), 0.9, 0.9),
+    Row(r"(?:yo )?(?:ya )?no soy celíac[oa]\b",
+        "{who} puede comer gluten (sin celiaquía)", ends("cannot_eat", "gluten"), 0.9, 0.85),
     Row("{allergens} me (?:sientan?|caen?) (?:muy |fatal|mal){end}",
         "{who} no tolera: {allergens}", sets("cannot_eat", "{allergens}"), 0.8, 0.85),
     Row(rf"ya puedo (?:volver a )?comer {_FOOD}{{thing}}",

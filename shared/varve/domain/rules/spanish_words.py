@@ -29,6 +29,7 @@ from varve.domain.rules.values import (
     is_stable,
     is_worth,
     list_of,
+    listed,
     no_job,
 )  # fmt: skip
 
@@ -57,7 +58,7 @@ _NO_MEMBER = (
     r"|cocino|compro|pago|duermo|sufro)\b)"
 )
 """What begins another clause and no further member of a list."""
-_NO_VERB = r"(?!\w+o (?!de |\w+o\b)\w)"
+_NO_VERB = r"(?!\w+o (?!(?:de|[yeou]|ni) |\w+o\b)\w)"
 """Before a word without an article: "cultivo tomates" is no member, "trigo sarraceno" is."""
 _MORE = rf"(?: (?:(?:de(?: la| los| las)?|del) )?{_WITHIN}{_WORD}){{0,2}}?"
 _LISTED = ListWords(
@@ -68,7 +69,7 @@ _LISTED = ListWords(
     lead="(?:también|incluso|sobre todo|especialmente|además|tampoco),? ",
     article="el |la |los |las ",
     joins="[yeo],?|ni|así como|como(?= al? )",
-    end=rf"(?:{END}|(?= (?:[yeo]|ni|así como)\b))",
+    end=rf"(?:{END}|(?= (?:[yeo]|ni|así como|(?:ya )?se me|(?:ya )?desapareció|(?:ya )?ha desaparecido)\b))",
 )
 KIN = {
     "hermana": "sister", "hermano": "brother", "hija": "daughter", "hijo": "son", "madre": "mother",
@@ -132,16 +133,10 @@ def read_kin(value: str) -> dict[str, str]:
 
 
 _ARTICLES = re.compile(r"\b(?:el|la|los|las) ", re.IGNORECASE)
-_LANGUAGE = re.compile(names.LANGUAGES_ES, re.IGNORECASE)
 
-
-def _in_english(language: re.Match[str]) -> str:
-    return names.LANGUAGE_NAMES[language[0].lower()]
-
-
-DIETS = (
-    "vegetarian[oa]|vegan[oa]|celíac[oa]|diabétic[oa]|intolerante a la lactosa"
-)
+DIETS = "vegetarian[oa]|vegan[oa]|pescetarian[oa]|diabétic[oa]"
+EATING = rf"{DIETS}|celíac[oa]|intolerante a(?: la|l) \w+"
+"""How somebody eats: by a diet, which is one alone, or without something."""
 _THIRD = {
     "cancelé": "canceló", "anulé": "anuló", "he cancelado": "ha cancelado", "he anulado": "ha anulado",
 }  # fmt: skip
@@ -192,9 +187,9 @@ SLOTS = {
         },
     ),
     "languages": Slot(
-        rf"(?:{names.LANGUAGES_ES})(?:, (?:{names.LANGUAGES_ES}))*(?: [ye] (?:{names.LANGUAGES_ES}))?",
+        list_of(names.LANGUAGES_ES, "[yeou]|ni"),
         derive=lambda value: {
-            "languages_english": _LANGUAGE.sub(_in_english, value)
+            "languages_otherwise": names.name_otherwise(listed(value))
         },
     ),
     "email": Slot(EMAIL),
@@ -215,7 +210,9 @@ SLOTS = {
     ),
     "diet": Slot(DIETS),
     "allergens": Slot(
-        list_of(rf"(?:(?:el|la|los|las) )?(?:{names.ALLERGENS_ES})", "y"),
+        list_of(
+            rf"(?:(?:el|la|los|las) )?(?:{names.ALLERGENS_ES})", "[yeou]|ni"
+        ),
         derive=lambda value: {"allergens": value.lower()},
     ),
     "pronouns": Slot(PRONOUNS),

@@ -45,7 +45,7 @@ PAIRS = frozenset({
     "blanco y negro", "pan y mantequilla",
 })  # fmt: skip
 _ARTICLE = re.compile(r"(?:el|la|los|las) (?=\w)", re.IGNORECASE)
-_AND = re.compile(r",? (?:and|y|e) |, ")
+_JOINT = re.compile(r",? (?:and|or|nor|y|e|o|u|ni) |, ")
 
 
 _NO_PLACES = names.NOT_PLACES | names.DEPARTMENTS
@@ -54,7 +54,7 @@ _NO_EMPLOYERS = names.NOT_EMPLOYERS | names.PLACES | names.DEPARTMENTS
 
 def list_of(one: str, and_: str) -> str:
     """Return the pattern of one or several values: "nuts, eggs and soy"."""
-    return rf"(?:{one})(?:, (?:{one}))*(?:,? {and_} (?:{one}))?(?![\w-])"
+    return rf"(?:{one})(?:, (?:{one}))*(?:,? (?:{and_}) (?:{one}))?(?![\w-])"
 
 
 def is_stable(value: str) -> bool:
@@ -151,7 +151,7 @@ def listed(value: str) -> list[str]:
     """Return the members of a list in words: two of "sushi and ramen", one of "fish and chips"."""
     if value.casefold() in PAIRS:
         return [value]
-    parts = [part.strip() for part in _AND.split(value)]
+    parts = [part.strip() for part in _JOINT.split(value)]
     short = "," in value or all(0 < len(part.split()) <= 2 for part in parts)
     if not short:
         return [drop_article(value)]

@@ -169,6 +169,8 @@ def _judge_bearing(
     ranked.sort(key=lambda item: -item.score)
     text = sought.question.text
     visible = replace(visible, until=None)
+    # No message stated the sentences of a summary.
+    told = ToldValues()
     settled = settle(
         ranked,
         columns,
@@ -176,9 +178,10 @@ def _judge_bearing(
         text,
         embed_texts([text], sought.embed_words)[0],
         about_present=about_present,
-        told=ToldValues(),
+        told=told,
     )
-    marked = mark_known(settled, KnownStandings(columns, visible, text))
+    known = KnownStandings(columns, visible, told, text)
+    marked = mark_known(settled, known)
     return {item.id: item.standing for item in marked if item.standing}
 
 

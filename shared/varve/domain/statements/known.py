@@ -41,13 +41,13 @@ class KnownStandings:
         self,
         columns: Columns,
         visible: Filter,
+        told: ToldValues,
         question: str = "",
-        told: ToldValues | None = None,
     ) -> None:
         self._standings = Standings(
             columns,
             find_admitted(columns, visible),
-            told=told or ToldValues(),
+            told=told,
         )
         self._question = read_cues(question) if question else None
         self._successors: dict[int, Successor] = {}

@@ -13,6 +13,7 @@ from varve.domain.statements.cues import (
     read_cues,
 )
 from varve.domain.statements.particulars import count_shared
+from varve.domain.statements.several import list_matters
 
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+")
 _CLAUSE_ENDS = re.compile(r"(?<=,)\s+|\s+(?=(?:and|but|y|pero)\s)", re.I)
@@ -54,8 +55,12 @@ def _states_itself(clause: str, before: str) -> bool:
         return True
     if len(_JOINT.sub("", clause).split()) < MIN_CLAUSE_WORDS:
         return False
-    topics = said.topics
-    return bool(told.topics) and not told.persons and not told.topics & topics
+    matters = list_matters(told)
+    return (
+        bool(matters)
+        and not told.persons
+        and matters.isdisjoint(list_matters(said))
+    )
 
 
 def _tells_beside_harm(told: Cues, before: Cues) -> bool:
@@ -130,7 +135,8 @@ def measure_kinship(question: Cues, texts: list[str]) -> int:
     for text in texts:
         told = read_cues(text)
         shared = count_shared(told.particulars, question.particulars)
-        kinship = max(kinship, shared + len(told.topics & question.topics))
+        matters = list_matters(told) & list_matters(question)
+        kinship = max(kinship, shared + len(matters))
     return kinship
 
 

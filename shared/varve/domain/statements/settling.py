@@ -153,7 +153,7 @@ def _settle_told(
         about_present=asked.about_present,
         told=agent.told,
     )
-    known = KnownStandings(store, asked.visible, text, agent.told)
+    known = KnownStandings(store, asked.visible, agent.told, text)
     marked = fold_confirmations(mark_known(settled, known), store)
     if not asked.about_present:
         return marked

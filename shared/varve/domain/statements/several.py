@@ -68,6 +68,15 @@ def _list_kinds(earlier: Cues, later: Cues) -> Iterator[str]:
             yield kind
 
 
+def list_matters(told: Cues) -> frozenset[str]:
+    """Return the topics of a text, and the attributes of several values that it tells.
+
+    "I speak German" is of no topic that has words of its own.
+    """
+    kinds = [kind for kind in _KINDS if _is_general(told, kind)]
+    return told.topics.union(kinds)
+
+
 def is_general_word(word: str) -> bool:
     """Return whether a word tells an attribute of several values and is none of them."""
     told = read_cues(word)
