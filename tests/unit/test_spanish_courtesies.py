@@ -170,6 +170,12 @@ COURTESIES = [
     "Muchas gracias, de verdad, muy amable",
     "Vale, perfecto, muchas gracias por todo",
     "Genial, hasta mañana",
+    "Venga, hasta luego",
+    "Qué pasada, gracias",
+    "Vaya",
+    "Listo, muchas gracias",
+    "Hola chicos",
+    "Buenas a todos",
 ]
 TELLING = [
     "Gracias por la receta de lentejas",
@@ -236,6 +242,12 @@ TELLING = [
     "Buen año de cosecha",
     "Muy útil para mi trabajo",
     "Disculpa el retraso del martes",
+    "Venga a casa el lunes",
+    "Vaya piso tengo",
+    "Anda mal de la rodilla",
+    "Estoy tranquila en Vigo",
+    "Exacto",
+    "Ni idea",
 ]
 
 

@@ -51,6 +51,16 @@ from varve.domain.record import IN_SHORT, turn_id
         "Encantado, Marta",
         "Hola, Ana. Encantada de conocerte.",
         "Mucho gusto, Luis",
+        "That's awesome, thanks a lot",
+        "Perfect, exactly what I needed",
+        "Wow, that's really interesting!",
+        "Hi everyone",
+        "Morning all",
+        "hmm",
+        "ty",
+        "Sorry about that",
+        "Ok, talk later",
+        "Nice one, cheers",
     ],
 )
 def test_a_greeting_or_an_acknowledgement_is_a_courtesy(text: str) -> None:
@@ -93,6 +103,15 @@ def test_a_greeting_or_an_acknowledgement_is_a_courtesy(text: str) -> None:
         "Eres mi hermana",
         "¿Cómo está el horno hoy?",
         "Que bien toca Ana",
+        "It's amazing in Porto",
+        "That's what I needed: a day off",
+        "Great Dane",
+        "Sorry, I meant Porto",
+        "On it since May",
+        "All morning",
+        "Exactly",
+        "No thanks",
+        "Hi team lead Marta",
     ],
 )
 def test_what_tells_something_is_no_courtesy(text: str) -> None:

@@ -138,6 +138,7 @@ class Changes:
     - `echoing`: it acknowledges what the other one said.
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
+    - `exchanging`: it names what it changes for something else, as "switched from" does.
     - `placing`: it says where one lives or works, as "live in" does.
     - `qualifying`: a place or owner follows it, which tells one thing from another.
     - `harming`: it tells an allergy or intolerance, which only words about that end.
@@ -173,6 +174,7 @@ class Changes:
     relating: Words = ()
     forgetting: Words = ()
     harming: Words = ()
+    exchanging: Words = ()
     placing: Words = ()
     qualifying: Words = ()
     diets: Words = ()

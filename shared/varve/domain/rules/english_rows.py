@@ -130,6 +130,8 @@ ROWS = (
     Row(rf"{I_AM} (?:now )?(?:an? |the |their )(?:new )?{{job}} (?:at|for) {{company}}",
         "{who} is {a_job} at {company}",
         (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.8, 0.9),
+    Row(rf"{I_AM} (?:now )?an? {{job}} (?:based |living |working )?in {{city}}(?:{{end}}|(?= with ))",
+        "{who} works as {a_job} and is based in {city}", sets("works_as", "{job}"), 0.7, 0.8),
     Row(rf"{I_AM} (?:now )?(?:an?|the new) {{job}}",
         "{who} works as {a_job}", sets("works_as", "{job}"), 0.7, 0.8),
     Row(rf"{I_AM} (?:now {{job}}|{{job2}} now{{end}})",

@@ -98,6 +98,8 @@ ROWS = (
     Row(rf"(?:yo )?{_NOW}(?:trabajo|estoy trabajando) (?:como|de) {{job}}(?: en {{company}})?",
         "{who} trabaja como {job}{at_company}",
         (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.7, 0.9),
+    Row(rf"(?:yo )?{_NOW}soy (?:una? )?{{job}} en {{city}}{{end}}",
+        "{who} trabaja como {job} y reside en {city}", sets("works_as", "{job}"), 0.7, 0.8),
     Row(rf"(?:yo )?{_NOW}soy (?:una? |la |el )?{{job}}(?: (?:en|de) {{company}})?",
         "{who} trabaja como {job}{at_company}",
         (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.7, 0.8),

@@ -5,13 +5,11 @@ steps back behind it.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from enum import Enum, auto
 
 import numpy as np
 
-from varve.domain.language.tokens import words
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
@@ -19,14 +17,13 @@ from varve.domain.search.ranking import Ranked
 from varve.domain.statements.asked import Asking, Found, count_own
 from varve.domain.statements.asked_words import AskedWords
 from varve.domain.statements.cues import (
-    Cues,
     asks_openly,
     asks_past,
     read_cues,
     split_at_change,
 )
 from varve.domain.statements.judging import AskedStatements
-from varve.domain.statements.paired import StoreStatements
+from varve.domain.statements.paired import StoreStatements, find_admitted
 from varve.domain.statements.particulars import (
     Particulars,
     count_shared,
@@ -37,9 +34,9 @@ from varve.domain.statements.standing import (
     Standing,
     Standings,
     Successor,
-    find_admitted,
 )
 from varve.domain.statements.told_values import ToldValues
+from varve.domain.statements.whom import NamedSpeaker, find_whom, list_speaking
 
 BEHIND = 0.5
 """The factor of the score of a superseded statement, or of an echo."""
@@ -71,17 +68,17 @@ def settle(
     store = columns.derive(StoreStatements)
     cues = read_cues(text)
     is_of_past = not about_present and asks_past(text)
-    whom = _find_whom(text, cues, columns, visible)
+    whom = find_whom(text, columns, visible, about_present=about_present)
     statements = {
         item.number: store.find_statement(item.number) for item in ranked
     }
     judged = None
-    if whom is _Whom.SPEAKER and (about_present or is_of_past):
+    if whom.tells and (about_present or is_of_past):
         count = columns.derive(Persons).count_told(visible)
         found = _collect_found(ranked, store, statements)
         told_cues = [read_cues(one.text) for one in found.values()]
         asked_words = AskedWords(
-            cues, told_cues, _list_speakers(columns, visible)
+            cues, told_cues, list_speaking(columns, visible)
         )
         own = count_own(found.values())
         is_open = asks_openly(text)
@@ -94,10 +91,12 @@ def settle(
         admitted=find_admitted(columns, visible),
         question=cues,
         judged=judged,
-        careful=whom is _Whom.ONE_OF_SEVERAL,
+        careful=whom.names_speakers,
+        speaker=whom.speaker,
         told=told,
     )
     successors = standings.find_successors(_list_told(statements))
+    ranked = _put_relatives_behind(ranked, whom.speaker)
     if about_present:
         return _put_current_first(
             ranked, statements, successors, standings, question
@@ -109,13 +108,6 @@ def settle(
         return marked
     own_words = _put_echoes_behind(marked, statements, store)
     return _put_change_behind(own_words, store, text)
-
-
-def _list_speakers(columns: Columns, visible: Filter) -> set[str]:
-    """Return the folded words of the names of those who said the turns."""
-    names = columns.speakers.names
-    persons = columns.derive(Persons).find(visible)
-    return {word for code in persons for word in words(names[code])}
 
 
 def _list_told(statements: Mapping[int, int | None]) -> list[int]:
@@ -176,36 +168,6 @@ def put_likely_first(
     return sorted(weighed, key=lambda item: -item.score)
 
 
-class _Whom(Enum):
-    """Of whom a question asks.
-
-    Several persons who speak with each other tell of each other's past. Weak pairs would
-    reorder the answers: recall on LoCoMo fell from 81 to 62 percent.
-    """
-
-    SPEAKER = auto()
-    ONE_OF_SEVERAL = auto()
-    UNKNOWN = auto()
-
-
-def _find_whom(
-    text: str, cues: Cues, columns: Columns, visible: Filter
-) -> _Whom:
-    """Return of whom a question asks, by its own words and the names in it.
-
-    Where one person alone speaks, every question is about what that person told.
-    """
-    if cues.has("own"):
-        return _Whom.SPEAKER
-    persons = columns.derive(Persons).find(visible)
-    if len(persons) == 1:
-        return _Whom.SPEAKER
-    named: set[int] = set()
-    for word in set(words(text)):
-        named |= columns.speakers_by_word.get(word, frozenset())
-    return _Whom.ONE_OF_SEVERAL if named & persons else _Whom.UNKNOWN
-
-
 def _find_tellers(statements: Mapping[int, int | None]) -> dict[int, int]:
     """Return for each statement the best row that tells it, such as its fact."""
     tellers: dict[int, int] = {}
@@ -249,11 +211,29 @@ def _put_echoes_behind(
     store: StoreStatements,
 ) -> list[Ranked]:
     """Return the rows with the assistant's echoes behind the statements."""
+
+    def is_echo(row: int) -> bool:
+        return statements[row] is not None and store.is_assistant(row)
+
+    return _put_behind(marked, is_echo)
+
+
+def _put_relatives_behind(
+    ranked: Sequence[Ranked], speaker: NamedSpeaker | None
+) -> Sequence[Ranked]:
+    """Return the rows with those behind that tell of the named speaker's people."""
+    if speaker is None:
+        return ranked
+    return _put_behind(ranked, speaker.tells_of_another)
+
+
+def _put_behind(
+    ranked: Sequence[Ranked], is_behind: Callable[[int], bool]
+) -> list[Ranked]:
+    """Return the ranked rows with some of them behind, by their numbers."""
     placed = []
-    for item in marked:
-        is_statement = statements[item.number] is not None
-        is_echo = is_statement and store.is_assistant(item.number)
-        score = item.score * (BEHIND if is_echo else 1.0)
+    for item in ranked:
+        score = item.score * (BEHIND if is_behind(item.number) else 1.0)
         placed.append(replace(item, score=score))
     return sorted(placed, key=lambda item: -item.score)
 

@@ -11,6 +11,7 @@ from varve.domain.search.ranking import Ranked, find_place
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.held import tell_held
 from varve.domain.statements.leaving import leaves_rest
+from varve.domain.statements.paired import find_admitted
 from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.parts import asks_for_parts, find_parts
 from varve.domain.statements.persons import Persons
@@ -19,7 +20,6 @@ from varve.domain.statements.standing import (
     Standing,
     Standings,
     Successor,
-    find_admitted,
 )
 from varve.domain.statements.told_values import ToldValues
 

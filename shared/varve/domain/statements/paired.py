@@ -10,6 +10,7 @@ from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import TYPES, Codes
+from varve.domain.search.query import Filter
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, compare_tellings
 from varve.domain.statements.links import Relation, parse_links
@@ -32,6 +33,14 @@ MAX_RECORDS = 12
 """Rows beside a fact among which its turn is sought."""
 _TURN = TYPES.index(MemoryType.TURN)
 _FACT = TYPES.index(MemoryType.FACT)
+
+
+def find_admitted(columns: Columns, visible: Filter) -> Bools | None:
+    """Return the rows that may supersede others; None: all, as no time limits them.
+
+    Statements of other users supersede none of those that `visible` passes.
+    """
+    return None if visible.until is None else columns.admitted(visible)
 
 
 @dataclass(frozen=True, slots=True)

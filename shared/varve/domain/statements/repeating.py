@@ -17,13 +17,12 @@ from varve.domain.statements.expired import (
     confirm_summary,
     judge_sentences,
 )
-from varve.domain.statements.paired import StoreStatements
+from varve.domain.statements.paired import StoreStatements, find_admitted
 from varve.domain.statements.pairs import relate
 from varve.domain.statements.repeats import StoreWords, list_sources
 from varve.domain.statements.standing import (
     Standing,
     Standings,
-    find_admitted,
 )
 from varve.domain.statements.summary_sentences import (
     SummarySentence,

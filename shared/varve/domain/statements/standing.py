@@ -16,7 +16,6 @@ import numpy as np
 from varve.domain.record import turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
-from varve.domain.search.query import Filter
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, only_reminds, says_again
 from varve.domain.statements.corrections import (
@@ -32,6 +31,7 @@ from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
 from varve.domain.statements.parts import leave_out_parts
 from varve.domain.statements.told_values import ToldValues
+from varve.domain.statements.whom import NamedSpeaker
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
@@ -73,22 +73,15 @@ class Successor:
         return self.score == np.inf
 
 
-def find_admitted(columns: Columns, visible: Filter) -> Bools | None:
-    """Return the rows that may supersede others; None: all, as no time limits them.
-
-    Statements of other users supersede none of those that `visible` passes.
-    """
-    return None if visible.until is None else columns.admitted(visible)
-
-
 @dataclass(frozen=True)
 class Standings:
     """The standing of the rows of one store.
 
     `admitted` are the rows that a request may see; what lies outside supersedes nothing.
     None: it may see all rows of the users whom it asks for. `question` has the cues of a
-    question, and `judged` what it found, if it judges that. `told` has the values that the
-    store's messages state.
+    question, and `judged` what it found, if it judges that. `careful`: only what is named
+    supersedes, and what the `speaker` whom the question names changed. `told` has the
+    values that the store's messages state.
     """
 
     columns: Columns
@@ -96,6 +89,7 @@ class Standings:
     question: Cues | None = None
     judged: AskedStatements | None = None
     careful: bool = False
+    speaker: NamedSpeaker | None = None
     told: ToldValues = field(default_factory=ToldValues)
 
     @cached_property
@@ -150,15 +144,19 @@ class Standings:
             named = self._find_named(row)
             if named is not None:
                 found[row] = Successor(named, np.inf)
-            elif self.store.is_told(row):
+            elif self.store.is_told(row) and self._compares(row):
                 turns.append(row)
-        if self.careful:
-            return found
         for row, later in self._find_later(turns).items():
             successor = self._choose(row, later)
             if successor is not None:
                 found[row] = successor
         return found
+
+    def _compares(self, row: int) -> bool:
+        """Return whether a row may have a successor that nothing names."""
+        if not self.careful:
+            return True
+        return self.speaker is not None and self.speaker.said(row)
 
     def _find_named(self, row: int) -> int | None:
         """Return the last row that names a row as superseded: its correction, else a link."""
@@ -274,6 +272,8 @@ class Standings:
         """Return the score of a pair by its words alone; -inf: too low to matter."""
         score = self.store.score(row, other)
         if score + NEAREST < SUPERSEDED:
+            return -np.inf
+        if self.speaker and not self.speaker.changes(row, other):
             return -np.inf
         # To find the nearest statement reads all vectors: only where it decides.
         if score < SUPERSEDED:
