@@ -300,6 +300,27 @@ def test_13_finer_grains_answer_only_for_the_months_that_are_not_built(
     assert finer <= {"2026-09-08", "2026-09-10", "2026-W37"}
 
 
+def test_13_a_browse_of_a_grain_tells_each_time_in_one_grain(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, now=datetime(2026, 9, 20, tzinfo=UTC))
+    days = ["2025-05-04", "2025-11-04", "2026-02-03", "2026-05-05"]
+    days += ["2026-07-07", "2026-08-11", "2026-09-08", "2026-09-15"]
+    for day in days:
+        memory.ingest(conversation(f"c-{day}", f"Trip {day}.", day=day))
+    memory.summarize()
+    found = memory.search(grain="yearly", max_results=50).results
+    assert [one.period for one in found] == [
+        "2026-09-15",
+        "2026-W37",
+        "2026-08",
+        "2026-07",
+        "2026-Q2",
+        "2026-Q1",
+        "2025",
+    ]
+
+
 def test_13_without_a_query_the_newest_come_first_at_every_grain(
     tmp_path: Path,
 ) -> None:

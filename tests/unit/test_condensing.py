@@ -384,7 +384,7 @@ class TestTheirNames:
 
     def test_the_extractive_ones_names_the_embedding_model(self) -> None:
         offline: Summarizer = ExtractiveSummarizer(WordEmbedder())
-        assert offline.name == "extractive-2/words:64"
+        assert offline.name == "extractive-3/words:64"
 
 
 class TestWithoutAModel:

@@ -22,7 +22,8 @@ from varve.domain.language.languages import (
 )
 from varve.domain.language.statements import Lean, build_expressions
 from varve.domain.language.stopwords import united
-from varve.domain.language.timewords import find_refusals, understand
+from varve.domain.language.time_expressions import find_refusals
+from varve.domain.language.timewords import understand
 from varve.domain.search.kinds import read_members
 from varve.domain.search.question import build_patterns
 

@@ -127,7 +127,55 @@ last quarter | 2026-07-01 | 2026-10-01 | quarterly
 Q3 2025 | 2025-07-01 | 2025-10-01 | quarterly
 in the third quarter of 2025 | 2025-07-01 | 2025-10-01 | quarterly
 in Q4 | 2026-10-01 | 2027-01-01 | quarterly
-Where did Marco work in the summer of 2025? | 2025-01-01 | 2026-01-01 | yearly
+Where did Marco work in the summer of 2025? | 2025-06-01 | 2025-09-22 | monthly
+Where did Dana live before the summer of 2025? | - | 2025-06-01 | monthly
+What did I do last summer? | 2026-06-01 | 2026-09-22 | monthly
+Where did we go two summers ago? | 2025-06-01 | 2025-09-22 | monthly
+this winter | 2026-12-01 | 2027-03-22 | monthly
+last winter | 2025-12-01 | 2026-03-22 | monthly
+next spring | 2027-03-01 | 2027-06-22 | monthly
+¿Qué hice el verano pasado? | 2026-06-01 | 2026-09-22 | monthly
+¿Adónde fuimos hace dos veranos? | 2025-06-01 | 2025-09-22 | monthly
+en la primavera de 2025 | 2025-03-01 | 2025-06-22 | monthly
+What happened the week of 16 March? | 2026-03-16 | 2026-03-23 | weekly
+What happened in the week of 3 March? | 2026-03-02 | 2026-03-09 | weekly
+the week of March 18th | 2026-03-16 | 2026-03-23 | weekly
+since the week of 18 March | 2026-03-16 | - | weekly
+the week beginning 2026-03-16 | 2026-03-16 | 2026-03-23 | weekly
+the week of last Tuesday | 2026-11-16 | 2026-11-23 | weekly
+¿Qué pasó la semana del 16 de marzo? | 2026-03-16 | 2026-03-23 | weekly
+en la semana del miércoles 18 de marzo | 2026-03-16 | 2026-03-23 | weekly
+la semana que empezó el 16 de marzo | 2026-03-16 | 2026-03-23 | weekly
+What happened between 16 and 20 March 2026? | 2026-03-16 | 2026-03-21 | daily
+between March 16 and 20 | 2026-03-16 | 2026-03-21 | daily
+from 3 to 5 March | 2026-03-03 | 2026-03-06 | daily
+What did I do from March 16 to 20 with Ana? | 2026-03-16 | 2026-03-21 | daily
+on March 3 and 4 | 2026-03-03 | 2026-03-05 | daily
+3, 4 and 7 December | 2025-12-03 | 2025-12-08 | daily
+16-20 March 2026 | 2026-03-16 | 2026-03-21 | daily
+¿Qué pasó entre el 16 y el 20 de marzo? | 2026-03-16 | 2026-03-21 | daily
+del 16 al 20 de marzo de 2025 | 2025-03-16 | 2025-03-21 | daily
+What did I buy about three weeks ago? | 2026-10-24 | 2026-11-08 | weekly
+I think about 3 weeks ago the boiler broke. Why? | 2026-10-24 | 2026-11-08 | weekly
+around two months ago | 2026-08-22 | 2026-10-22 | monthly
+roughly 3 days ago | 2026-11-17 | 2026-11-20 | daily
+about 12 days ago | 2026-11-06 | 2026-11-13 | daily
+almost a week ago | 2026-11-09 | 2026-11-19 | weekly
+a couple of weeks ago | 2026-10-31 | 2026-11-15 | weekly
+a few weeks ago | 2026-10-10 | 2026-11-08 | weekly
+the last few days | 2026-11-15 | 2026-11-22 | daily
+three weeks ago or so | 2026-10-24 | 2026-11-08 | weekly
+two weekends ago | 2026-11-07 | 2026-11-09 | daily
+a fortnight ago | 2026-11-02 | 2026-11-09 | weekly
+¿Qué dije hace unas tres semanas? | 2026-10-24 | 2026-11-08 | weekly
+hace más o menos dos meses | 2026-08-22 | 2026-10-22 | monthly
+hace dos meses más o menos | 2026-08-22 | 2026-10-22 | monthly
+casi hace tres meses | 2026-07-22 | 2026-09-21 | monthly
+hace unas semanas | 2026-10-10 | 2026-11-08 | weekly
+hace un par de semanas | 2026-10-31 | 2026-11-15 | weekly
+¿Qué he hecho estos últimos días? | 2026-11-15 | 2026-11-22 | daily
+dos semanas atrás | 2026-11-02 | 2026-11-09 | weekly
+hace dos fines de semana | 2026-11-07 | 2026-11-09 | daily
 Which notes from last week mention Lisbon? | 2026-11-09 | 2026-11-16 | weekly
 ¿Qué dijo Dana la semana pasada? | 2026-11-09 | 2026-11-16 | weekly
 esta semana | 2026-11-16 | 2026-11-23 | weekly
@@ -316,11 +364,18 @@ a three month contract
 How many weeks of holiday does Dana have?
 What was the answer to Q1?
 Is it quarter past three?
-from 3 to 5 March
-on March 3 and 4
-I think about 3 weeks ago the boiler broke. Why?
-I would say about 3 weeks ago
-What did I buy about 3 weeks ago?
+between 30 and 3 March
+Rooms 3 and 4 may be free
+more than a few weeks ago
+less than two weeks ago
+the week of Dana's tour
+la semana del curso
+Did Dana fall in 2025 puddles?
+Where do we go in summer?
+¿Qué hago en verano?
+Who hung up the spring coat?
+hace más de dos meses
+los últimos días del curso
 What hurts in the last week of May's tour?
 the first week of the course
 la primera semana del curso
@@ -442,6 +497,20 @@ def test_a_day_that_the_zone_skipped_has_no_window() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "zone", ["America/Argentina/Buenos_Aires", "Australia/Sydney"]
+)
+def test_seasons_south_of_the_equator_are_those_of_the_south(
+    zone: str,
+) -> None:
+    where = ZoneInfo(zone)
+    now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    found = understand("el verano pasado", now, where)
+    assert found is not None
+    assert found.since == datetime(2025, 12, 1, tzinfo=where)
+    assert found.until == datetime(2026, 3, 22, tzinfo=where)
+
+
 def test_understands_only_what_the_corpus_questions_say() -> None:
     questions = [
         entry["question"]
@@ -451,7 +520,7 @@ def test_understands_only_what_the_corpus_questions_say() -> None:
     assert found == {
         "On which day was Dana's dentist appointment in October 2025?": "in October 2025",
         "Where was Dana living in April 2026?": "in April 2026",
-        "Where did Marco work in the summer of 2025?": "of 2025",
+        "Where did Marco work in the summer of 2025?": "in the summer of 2025",
     }
 
 

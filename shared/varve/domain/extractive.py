@@ -25,6 +25,7 @@ from varve.domain.language.abbreviations import LONGEST, build_abbreviation
 from varve.domain.lasting import prefer_what_lasts
 from varve.domain.record import MemoryType, Vector
 from varve.domain.source_lines import SourceLine, rendered
+from varve.domain.speakers import is_name, is_small_name
 from varve.domain.statements.telling import read_corrected
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens, passages, salience
@@ -350,19 +351,16 @@ def _split_date(text: str) -> tuple[str, str]:
 
 
 def _split_speaker(text: str, source: Source) -> tuple[str, str]:
-    """Return the speaker that a text begins with, if it looks like a name or is the user's id."""
+    """Return the speaker that a text begins with, and the rest.
+
+    The words before the colon are one if they are the user's id, or look like a name.
+    """
     found = _SPEAKER.match(text)
     if found is None:
         return "", text
     speaker = found[1]
-    if speaker != source.user_id and not _is_name(speaker):
+    is_known = speaker == source.user_id
+    if not (is_known or is_name(speaker) or is_small_name(speaker)):
         return "", text
     rest = text[found.end() :]
     return " ".join(speaker.split()), rest
-
-
-def _is_name(text: str) -> bool:
-    first = text[:1]
-    if not first.isalpha() or first.islower():
-        return False
-    return len(text.split()) <= 3

@@ -13,9 +13,13 @@ from varve.domain.extractive import candidates, chosen, lines_of, shortened
 from varve.domain.identity import digest
 from varve.domain.language.names import NAME
 from varve.domain.lasting import name_recurring, recurring_words
+from varve.domain.record import Vector
+from varve.domain.series import keep_ends
 from varve.domain.source_lines import SourceLine, rendered
+from varve.domain.speakers import NO_PERSON
 from varve.domain.statements.drawn import tell_once
 from varve.domain.summary import (
+    LITTLE_TOKENS,
     MAX_INPUT_TOKENS,
     RECURRING_HEADING,
     Summary,
@@ -207,8 +211,9 @@ def _with_lists(summary: Summary) -> str:
 class ExtractiveSummarizer:
     """The Summarizer port without a chat model: sentences by centrality and diversity.
 
-    A summary of summaries is at most `SELECTED_SHARE` as long as they are, and ends with
-    the names and topics that recur. Sources under `LITTLE_TOKENS` are kept word for word.
+    A summary of summaries is at most `SELECTED_SHARE` as long as they are, has the first and
+    the last line of a series of measures, and ends with the names and topics that recur.
+    Sources under `LITTLE_TOKENS` are kept word for word.
     It embeds at most 8,000 sentences.
     """
 
@@ -218,7 +223,7 @@ class ExtractiveSummarizer:
     @property
     def name(self) -> str:
         """The version of the rules, and the embedding model."""
-        return f"extractive-2/{self._embedder.model}"
+        return f"extractive-3/{self._embedder.model}"
 
     def summarize(self, task: SummaryTask) -> Summary:
         """Return the sources' most central sentences as dated lines; empty without words.
@@ -229,17 +234,20 @@ class ExtractiveSummarizer:
             return word_for_word(task)
         lines = lines_of(task)
         weighed = _tell_once(task)
-        vectors = self._embedder.embed([line.said for line in weighed])
         people = _people(lines)
         topics = choose_topics(weighed, people)
         if task.period.grain is Grain.DAILY:
-            text = chosen(weighed, vectors, task.budget)
+            text = chosen(weighed, self._embed(weighed), task.budget)
         else:
             ending = _recurring_line(weighed, [*people, *topics])
             budget = _selected_budget(task) - estimated_tokens(ending)
             recurring = recurring_words(weighed)
-            text = chosen(weighed, vectors, budget, recurring) + ending
+            left = keep_ends(weighed)
+            text = chosen(left, self._embed(left), budget, recurring) + ending
         return Summary(text, people, topics, _open_questions(lines))
+
+    def _embed(self, lines: Sequence[SourceLine]) -> Sequence[Vector]:
+        return self._embedder.embed([line.said for line in lines])
 
 
 def word_for_word(task: SummaryTask) -> Summary:
@@ -262,9 +270,13 @@ def _tell_once(task: SummaryTask) -> list[SourceLine]:
 
 
 def _selected_budget(task: SummaryTask) -> int:
-    """Return the tokens for a selection from summaries, which is shorter than they are."""
+    """Return the tokens for a selection from summaries, which is shorter than they are.
+
+    It has no less room than what is kept word for word.
+    """
     words = sum(estimated_tokens(source.text) for source in task.sources)
-    return min(task.budget, int(SELECTED_SHARE * words))
+    share = max(LITTLE_TOKENS, int(SELECTED_SHARE * words))
+    return min(task.budget, share)
 
 
 def _recurring_line(lines: Sequence[SourceLine], terms: Sequence[str]) -> str:
@@ -276,16 +288,6 @@ def _recurring_line(lines: Sequence[SourceLine], terms: Sequence[str]) -> str:
 
 # People, topics and open questions of an extractive summary
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_NO_PERSON = _words(
-    """assistant user system tool agent bot human unknown note notes nota address email phone password
-    reminder update question answer summary subject error warning nobody everybody everyone
-    someone somebody"""
-)
 _KIN = (
     r"husband|wife|partner|girlfriend|boyfriend|friend|mother|mum|mom|father|dad|sister|brother|son|daughter"
     r"|cousin|aunt|uncle|boss|manager|colleague|neighbou?r|doctor|dentist|marido|mujer|esposa|esposo|pareja"
@@ -306,7 +308,7 @@ def _people(lines: Sequence[SourceLine]) -> tuple[str, ...]:
     found: Counter[str] = Counter()
     for line in lines:
         found.update(
-            name for name in _names(line) if name.casefold() not in _NO_PERSON
+            name for name in _names(line) if name.casefold() not in NO_PERSON
         )
     return _listed(name for name, _ in found.most_common())
 
@@ -327,7 +329,7 @@ def _open_questions(lines: Sequence[SourceLine]) -> tuple[str, ...]:
     if len({line.speaker for line in last}) != 1:
         return ()
     speaker = last[0].speaker.casefold()
-    if not speaker or speaker in _NO_PERSON:
+    if not speaker or speaker in NO_PERSON:
         return ()
     asked = [line.said for line in takewhile(_asks, reversed(last))]
     return tuple(reversed(asked[:MAX_QUESTIONS]))

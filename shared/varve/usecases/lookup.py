@@ -133,13 +133,13 @@ class Running:
 class Lanes:
     """The grains to search, with the number of records in the window.
 
-    `fallback`: finer grains were added to the one asked for; of these only what lies after
-    `finer_since`, the start of the first period whose summary is not built.
+    `fallback`: finer grains were added to the one asked for. Of each of these only what lies
+    after its time in `since`, from where coarser summaries are not built.
     """
 
     counts: Mapping[StoreName, int]
     fallback: bool
-    finer_since: datetime | None = None
+    since: Mapping[StoreName, datetime | None] = field(default_factory=dict)
 
     @property
     def filled(self) -> list[StoreName]:
@@ -148,9 +148,8 @@ class Lanes:
 
     def filters(self, way: Route) -> dict[StoreName, Filter]:
         """Return the filter of each filled grain."""
-        finer = _start_later(way.where, self.finer_since)
         return {
-            grain: way.where if grain in way.lanes else finer
+            grain: _start_later(way.where, self.since.get(grain))
             for grain in self.filled
         }
 
@@ -168,13 +167,35 @@ def choose_lanes(way: Route, running: Running) -> Lanes:
         since = _find_pending(way, way.asked, running.lookup)
         if since is None:
             return Lanes(counts, fallback=False)
+    return _add_finer(way, way.asked, counts, since, running)
+
+
+def _add_finer(
+    way: Route,
+    asked: Grain,
+    counts: Mapping[StoreName, int],
+    since: datetime | None,
+    running: Running,
+) -> Lanes:
+    """Return the lanes with the grains finer than the one asked for, coarsest first.
+
+    A question reads all of them from `since` on. A browse of one grain tells each time in one
+    grain: the months after the last quarter, the days after the last week.
+    """
+    wide = dict(counts)
+    starts: dict[StoreName, datetime | None] = {}
     grains = list(Grain)
-    finer = grains[: grains.index(way.asked)]
-    where = _start_later(way.where, since)
-    added = [grain for grain in finer if grain not in counts]
-    wide = counts | {grain: running.count(grain, where) for grain in added}
-    if any(wide[grain] for grain in finer):
-        return Lanes(wide, fallback=True, finer_since=since)
+    for grain in reversed(grains[: grains.index(asked)]):
+        if grain in counts:
+            continue
+        starts[grain] = since
+        wide[grain] = running.count(grain, _start_later(way.where, since))
+        if wide[grain] and not way.text:
+            since = _find_pending(way, grain, running.lookup)
+            if since is None:
+                break
+    if any(wide.get(grain) for grain in grains[: grains.index(asked)]):
+        return Lanes(wide, fallback=True, since=starts)
     return Lanes(counts, fallback=False)
 
 

@@ -25,6 +25,7 @@ from varve.domain.summary import (
     most_important,
     summary_id,
 )
+from varve.domain.told_values import ToldValues, fold_values
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
@@ -144,7 +145,8 @@ class _Pile:
 class PeriodReader:
     """Reads the sources of one agent's summaries as they are at `now`.
 
-    `values` are those that users asked to forget, and `ended` those that ceased to hold.
+    `values` are those that users asked to forget, `ended` those that ceased to hold, and
+    `told` all values, by the messages that state them.
     """
 
     scope: Scope
@@ -154,6 +156,7 @@ class PeriodReader:
     objects: Objects
     values: Sequence[AnyForgotten] = ()
     ended: Sequence[EndedStatement] = ()
+    told: ToldValues = field(default_factory=dict)
 
     def gather(self, period: Period, since: int = 0) -> PeriodUsers:
         """Return the sources of a period's summaries, by user, oldest first.
@@ -291,7 +294,7 @@ class PeriodReader:
             *map(source_of, corrected.replaced),
             *map(hidden_source_of, hidden),
         ]
-        key_facts = most_important(facts)
+        key_facts = most_important(fold_values(facts, self.told))
         return PeriodSources(
             id=self._id(period, user_id),
             user_id=user_id,

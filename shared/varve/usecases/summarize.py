@@ -21,6 +21,7 @@ from varve.domain.summary import (
     SummaryTask,
 )
 from varve.domain.text import estimated_tokens
+from varve.domain.told_values import index_values
 from varve.messages.write import (
     DeleteRecords,
     WriteRecords,
@@ -129,6 +130,7 @@ def open_reader(session: Session) -> PeriodReader:
         objects=session.objects,
         values=read_forgotten(session.scope, session.records, triples),
         ended=find_ended(triples, session.now),
+        told=index_values(triples),
     )
 
 

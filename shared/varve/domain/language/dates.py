@@ -11,6 +11,15 @@ _YEARS_TO_LEAP_DAY = 8
 WEEKEND = "weekend"
 _SATURDAY = 5
 MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+DAYS_IN = {
+    "day": 1,
+    "week": 7,
+    WEEKEND: 7,
+    "month": 30,
+    "quarter": 91,
+    "year": 365,
+}
+"""How long units are, about."""
 
 
 class Span(NamedTuple):
@@ -50,6 +59,11 @@ def whole(day: date, unit: str) -> Span:
         first = day.replace(month=day.month - months_into, day=1)
     next_first = shift(first, 1, unit)
     return Span(first, next_first - timedelta(days=1), unit)
+
+
+def precision(unit: str) -> str:
+    """Return the unit of a span that is counted in a unit: days for weekends."""
+    return "day" if unit == WEEKEND else unit
 
 
 def nearest_weekday(day: date, weekday: int, direction: int) -> date:

@@ -29,7 +29,7 @@ Form = tuple[str, Pattern]
 NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 
 _DAY = "(?:(?:{the_day}) )?(?P<day>0?[1-9]|[12][0-9]|3[01])(?:{ordinal})?"
-_TURNED = "(?:{span}|{weekday}|{month})"
+_TURNED = "(?:{span}|{weekday}|{month}|{season})"
 _NUMBER_GROUP = re.compile(r"\(\?P<n>[^)]*\)")
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _LEFT = r"(?:(?<![\w#$€£/\\.@'’-]){glued})"
@@ -71,7 +71,9 @@ class Grammar:
 
     `scan` finds an expression, `lead` the preposition that ends the text before it. `forms` has
     the form and the pattern of each group of `scan`. `to`, `and_` and `or_` join two expressions.
-    `year_alone` is the text of a question before a year that it asks about as a whole.
+    `year_alone` is the text of a question before a year that it asks about as a whole, `about_what`
+    the text before a time whose "about" belongs to a verb. `southern` begins the names of the zones
+    south of the equator.
     """
 
     vocabulary: Vocabulary
@@ -86,6 +88,8 @@ class Grammar:
     or_: Pattern
     year_alone: Pattern
     like_what: Pattern
+    about_what: Pattern
+    southern: Pattern
 
     def parse(self, match: re.Match[str]) -> tuple[str, Parts | None]:
         """Return the form of a match of `scan` and its parts.
@@ -120,7 +124,7 @@ def build_grammar(languages: Iterable[Language]) -> Grammar:
     return Grammar(
         vocabulary=vocabulary,
         forms=compile_forms(forms),
-        scan=_build_scan(patterns, words),
+        scan=_build_scan(patterns, words, vocabulary["some"]),
         lead=_build_lead(times),
         lead_kinds=list(times.leads),
         needs=times.needs,
@@ -130,6 +134,8 @@ def build_grammar(languages: Iterable[Language]) -> Grammar:
         or_=_build_join(times.joins["or"], r",?\s*"),
         year_alone=_build_year_alone(words),
         like_what=re.compile(rf"(?i)^ {like_what}\b"),
+        about_what=re.compile(rf"(?is){_any(words['about_what'])} $"),
+        southern=re.compile(_any(words["southern"])),
     )
 
 
@@ -163,7 +169,9 @@ def _expand(
     template: str, vocabulary: Vocabulary, words: WordsByName, day: str
 ) -> str:
     """Return the template with words in the place of {kinds}: names as groups of their kind."""
-    nested = {"x": _TURNED, "day": day}
+    first = day.replace("(?P<day>", "(?P<first>")
+    more = NAMED_GROUP.sub("(?:", day)
+    nested = {"x": _TURNED, "day": day, "first": first, "more": more}
 
     def fill(place: re.Match[str]) -> str:
         kind = place[1]
@@ -198,12 +206,15 @@ def _any(patterns: Iterable[str]) -> str:
     return f"(?:{alternatives})"
 
 
-def _build_scan(forms: Sequence[str], words: WordsByName) -> Pattern:
+def _build_scan(
+    forms: Sequence[str], words: WordsByName, vague: Iterable[str]
+) -> Pattern:
     """Compile one pattern for all forms; group `f3` is the fourth."""
     numbered: list[str] = []
+    number_word = rf"(?!{_any(vague)}\\b)\\w+"
     for number, form in enumerate(forms):
-        # Any word may stand for a number here: all numbers in each form take long to compile.
-        loose = _NUMBER_GROUP.sub(r"\\w+", form)
+        # Nearly any word may stand for a number here: all numbers take long to compile.
+        loose = _NUMBER_GROUP.sub(number_word, form)
         nameless = NAMED_GROUP.sub("(?:", loose)
         numbered.append(f"(?P<f{number}>{nameless})")
     expression = _any(numbered)
@@ -215,15 +226,22 @@ def _build_scan(forms: Sequence[str], words: WordsByName) -> Pattern:
 
 
 def _build_lead(times: Times) -> Pattern:
-    """Compile the pattern of a preposition at the end of a text, with "the end of" after it."""
+    """Compile the pattern of a preposition at the end of a text.
+
+    "The end of", "the week of" or "about" may follow it.
+    """
     groups: list[str] = []
     for kind, patterns in times.leads.items():
         alternatives = "|".join(patterns)
         groups.append(f"(?P<{kind}>{alternatives})")
     preposition = _any(groups)
     edges = _any(times.words["edge"])
-    edge = rf"(?P<edge>{edges}[\s-]+)?"
-    return re.compile(rf"(?i)(?<![\w'’-])(?:{preposition}\s+)?{edge}$")
+    edge = rf"(?P<edge>{edges}[\s-]+)"
+    week = rf"(?P<week>{_any(times.words['week_of'])}\s+)"
+    near = rf"(?P<near>{_any(times.words['about'])}\s+)"
+    return re.compile(
+        rf"(?i)(?<![\w'’-])(?:{preposition}\s+)?(?:{edge}|{week}|{near})?$"
+    )
 
 
 def _build_join(joins: Sequence[str], before: str) -> Pattern:

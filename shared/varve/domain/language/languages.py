@@ -21,7 +21,13 @@ Words = tuple[str, ...]
 WordsByName = Mapping[str, Sequence[str]]
 
 _COMMON = "common.toml"
-_LISTS_BY_NUMBER = ("months", "short_months", "weekdays", "quarters")
+_LISTS_BY_NUMBER = (
+    "months",
+    "short_months",
+    "weekdays",
+    "quarters",
+    "seasons",
+)
 _PLAIN_LISTS = ("only_with_accents", "refused")
 
 
@@ -48,10 +54,10 @@ class Refusal:
 class Times:
     """The words and patterns by which texts of a language tell times.
 
-    `months`, `short_months`, `weekdays` (from Monday) and `quarters` have a list of names for each
-    member; a short name counts only beside a day. `units`, `numbers`, `ordinals` (from the end
-    below 0), `turns` (last, this, next), `turns_after` (those that may also stand behind) and
-    `fixed` ("-1 day") have words by meaning.
+    `months`, `short_months`, `weekdays` (from Monday), `quarters` and `seasons` (from spring) have a
+    list of names for each member; a short name counts only beside a day. `units`, `numbers`,
+    `vague_numbers` (by their middle), `ordinals` (from the end below 0), `turns` (last, this, next),
+    `turns_after` (those that may also stand behind) and `fixed` ("-1 day") have words by meaning.
     `forms` and `joins` are patterns, `leads` prepositions by kind, `words` further patterns
     that the forms name in braces. `needs` are the kinds of prepositions without which a form tells
     no time.
@@ -61,9 +67,11 @@ class Times:
     short_months: tuple[Words, ...] = ()
     weekdays: tuple[Words, ...] = ()
     quarters: tuple[Words, ...] = ()
+    seasons: tuple[Words, ...] = ()
     only_with_accents: Words = ()
     units: WordsByName = field(default_factory=dict)
     numbers: WordsByName = field(default_factory=dict)
+    vague_numbers: WordsByName = field(default_factory=dict)
     ordinals: WordsByName = field(default_factory=dict)
     turns: WordsByName = field(default_factory=dict)
     turns_after: WordsByName = field(default_factory=dict)

@@ -4,14 +4,17 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 
 from varve.domain.language.dates import (
+    DAYS_IN,
     FUTURE,
     PAST,
     Span,
     nearest_date,
     nearest_weekday,
+    precision,
     shift,
     whole,
 )
+from varve.domain.language.seasons import season_ago, season_in, turned_season
 from varve.domain.language.vocabulary import Parts
 
 _THURSDAY = 3
@@ -37,10 +40,27 @@ def _moved(base: date, count: int, unit: str) -> Span:
     return whole(moved, unit)
 
 
-def _ago(parts: Parts, base: date, _: int) -> Span:
-    """three months ago"""
-    count = parts.count or 0
-    return _moved(base, -count, parts.unit)
+def _ago(parts: Parts, base: date, _: int) -> Span | None:
+    """three months ago, a few weeks ago, two summers ago"""
+    count = parts.some or parts.count or 0
+    if parts.season is not None:
+        return season_ago(base, parts.season, count)
+    span = _moved(base, -count, parts.unit)
+    slack = _slack(parts, count)
+    if not slack:
+        return span
+    middle = shift(base, -count, parts.unit)
+    days = timedelta(days=round(slack * DAYS_IN[parts.unit]))
+    first = min(span.first, middle - days)
+    last = max(span.last, middle + days)
+    return Span(first, last, span.unit)
+
+
+def _slack(parts: Parts, count: int) -> float:
+    """Return by how many units an estimate may be off: by half of "a few", by a week of "about three"."""
+    if parts.some:
+        return parts.some / 2
+    return max(min(1, count / 2), count / 4) if parts.near else 0
 
 
 def _fixed(parts: Parts, base: date, _: int) -> Span | None:
@@ -52,24 +72,26 @@ def _fixed(parts: Parts, base: date, _: int) -> Span | None:
 
 
 def _rolling(parts: Parts, base: date, _: int) -> Span:
-    """the last three months, up to and with today"""
+    """the last three months, the last few days, up to and with today"""
     count = parts.count
     if count is None:
-        count = 1
+        count = parts.some * 3 // 2 if parts.some else 1
     first = shift(base, -count, parts.unit)
-    return Span(first, base, parts.unit)
+    return Span(first, base, precision(parts.unit))
 
 
 def _ahead(parts: Parts, base: date, _: int) -> Span:
     """the next ten days, today among them"""
     count = parts.count or 0
     last = shift(base, count, parts.unit)
-    return Span(base, last, parts.unit)
+    return Span(base, last, precision(parts.unit))
 
 
 def _turned(parts: Parts, base: date, _: int) -> Span:
-    """last week, this March, next Friday"""
+    """last week, this March, next Friday, last summer"""
     turn = parts.turn or 0
+    if parts.season is not None:
+        return turned_season(base, parts.season, turn)
     if parts.unit:
         return _moved(base, turn, parts.unit)
     if parts.weekday is not None:
@@ -125,6 +147,21 @@ def _day_month(parts: Parts, base: date, direction: int) -> Span | None:
     if found is None:
         return None
     return _one_day(found)
+
+
+def _days(parts: Parts, base: date, direction: int) -> Span | None:
+    """16 to 20 March, March 3, 4 and 5"""
+    last = _day_month(parts, base, direction)
+    first = parts.first or 1
+    if last is None or first >= last.last.day:
+        return None
+    return Span(last.first.replace(day=first), last.last)
+
+
+def _season_year(parts: Parts, *_: object) -> Span | None:
+    """summer of 2025; None for a winter, which lies in two years"""
+    season = season_in(parts.year or 1, parts.season or 1)
+    return season if season.first.year == season.last.year else None
 
 
 def _month(parts: Parts, base: date, direction: int) -> Span:
@@ -233,6 +270,8 @@ _MEANINGS: Mapping[str, Meaning] = {
     "iso": _iso,
     "iso_month": _iso_month,
     "day_month": _day_month,
+    "days": _days,
+    "season_year": _season_year,
     "month": _month,
     "month_week": _month_week,
     "month_year": _month,

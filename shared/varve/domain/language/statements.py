@@ -115,7 +115,7 @@ def _read_stated_vocabulary(shared: Times, stated: Times) -> Vocabulary:
     known = read_vocabulary(merge_times([shared, stated]), plain=False)
     units: dict[str, str] = {}
     for word, unit in known["unit"].items():
-        if unit != "quarter":
+        if unit not in ("quarter", WEEKEND):
             units[word] = unit
     days: dict[str, str] = {}
     for word, distance in known["fixed"].items():

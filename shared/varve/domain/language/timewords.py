@@ -4,17 +4,22 @@ An ambiguous phrase is left alone, because a wrong window hides results.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, start_of_day
-from varve.domain.language.dates import FUTURE, Span
+from varve.domain.language.dates import FUTURE, Span, whole
 from varve.domain.language.grammar import Grammar, installed_grammar
 from varve.domain.language.meanings import read
-from varve.domain.language.vocabulary import Parts, hints_at_time
+from varve.domain.language.time_expressions import (
+    BORROWS_YEAR,
+    Expression,
+    ExpressionFinder,
+)
+from varve.domain.language.vocabulary import hints_at_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +33,12 @@ class TimeWords:
     rest: str
 
 
-_NEARBY = 200
-"""How many characters around an expression can change its meaning."""
-
 # "the notes from last week" were made in it; "from November 2026" is where something begins.
 _WITHIN_AFTER_FROM = (
     "before_last", "rolling", "over", "over_last", "count", "ahead", "ago", "weekday_week", "turned",
-    "fixed", "year", "week", "iso_week", "week_year", "month_week",
+    "fixed", "year", "week", "iso_week", "week_year", "month_week", "days", "season_year",
 )  # fmt: skip
 _BORDERS = ("since", "before", "after", "until", "by", "from", "between")
-_BORROWS_YEAR = (
-    "month",
-    "quarter",
-    "day_month",
-    "week",
-    "iso_week",
-    "month_week",
-)
-_YEARLESS = (*_BORROWS_YEAR, "weekday")
 _MAY = 5
 _MONTHS_OR_VERBS = ("may", "march")
 _GRAINS: Mapping[str, Grain] = {
@@ -62,28 +55,6 @@ _LOOSE_BLANK = re.compile(r" (?=[?!.,;:)])|(?<=[(¿¡]) ")
 _ANY_WORD = re.compile(r"\w")
 
 
-@dataclass(frozen=True, slots=True)
-class _Expression:
-    """One expression in a text.
-
-    `left` is where its preposition begins. `edge` is true for "the end of …".
-    """
-
-    form: str
-    parts: Parts
-    lead: str
-    edge: bool
-    left: int
-    start: int
-    end: int
-
-    @property
-    def lacks_year(self) -> bool:
-        if self.parts.year is not None:
-            return False
-        return self.form in _YEARLESS
-
-
 def understand(
     text: str, now: datetime, zone: ZoneInfo, grammar: Grammar | None = None
 ) -> TimeWords | None:
@@ -96,8 +67,10 @@ def understand(
         if not hints_at_time(text):
             return None
         grammar = installed_grammar()
+    is_south = grammar.southern.match(zone.key) is not None
+    finder = ExpressionFinder(text, grammar, is_south=is_south)
+    expressions = list(finder.find_expressions())
     reader = _TimeReader(text, grammar)
-    expressions = list(reader.find_expressions())
     chosen = reader.choose(expressions)
     if not chosen:
         return None
@@ -111,43 +84,6 @@ def understand(
         return None
 
 
-def find_refusals(text: str, grammar: Grammar) -> list[str]:
-    """Return the names of the rows that refuse an expression of the text, in order."""
-    reader = _TimeReader(text, grammar)
-    names: list[str] = []
-    for match in reader.find_matches():
-        names.extend(reader.find_refusals(match))
-    return names
-
-
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """A match of the grammar's pattern, and the text around it that can change its meaning."""
-
-    found: re.Match[str]
-    form: str
-    parts: Parts | None
-    lead: re.Match[str] | None
-    kind: str
-    before: str
-    behind: str
-
-    @property
-    def left(self) -> int:
-        """Where the preposition begins; without one, where the match begins."""
-        start = self.found.start()
-        if self.lead is None:
-            return start
-        behind_lead = len(self.before) - self.lead.start()
-        return start - behind_lead
-
-    @property
-    def has_edge(self) -> bool:
-        if self.lead is None:
-            return False
-        return bool(self.lead["edge"])
-
-
 @dataclass(frozen=True, slots=True)
 class _TimeReader:
     """Reads the times of a text by a grammar."""
@@ -155,63 +91,7 @@ class _TimeReader:
     text: str
     grammar: Grammar
 
-    def find_expressions(self) -> Iterator[_Expression]:
-        """Yield every expression with its preposition, except refused ones."""
-        for match in self.find_matches():
-            if match.parts is None:
-                continue
-            if any(self.find_refusals(match)):
-                continue
-            yield _Expression(
-                form=match.form,
-                parts=match.parts,
-                lead=match.kind,
-                edge=match.has_edge,
-                left=match.left,
-                start=match.found.start(),
-                end=match.found.end(),
-            )
-
-    def find_matches(self) -> Iterator[_Match]:
-        """Yield everything that looks like an expression of time."""
-        for found in self.grammar.scan.finditer(self.text):
-            start, end = found.span()
-            nearby = max(0, start - _NEARBY)
-            before = self.text[nearby:start]
-            lead = self.grammar.lead.search(before)
-            form, parts = self.grammar.parse(found)
-            yield _Match(
-                found=found,
-                form=form,
-                parts=parts,
-                lead=lead,
-                kind=self._find_lead_kind(lead),
-                before=before,
-                behind=self.text[end : end + _NEARBY],
-            )
-
-    def find_refusals(self, match: _Match) -> Iterator[str]:
-        """Yield the names of the rows that refuse an expression."""
-        for refusal in self.grammar.refused:
-            refuses = refusal.applies(
-                form=match.form,
-                lead=match.kind,
-                before=match.before,
-                phrase=match.found[0],
-                behind=match.behind,
-            )
-            if refuses:
-                yield refusal.name
-
-    def _find_lead_kind(self, lead: re.Match[str] | None) -> str:
-        if lead is None:
-            return ""
-        for kind in self.grammar.lead_kinds:
-            if lead[kind]:
-                return kind
-        return ""
-
-    def choose(self, found: Sequence[_Expression]) -> Sequence[_Expression]:
+    def choose(self, found: Sequence[Expression]) -> Sequence[Expression]:
         """Return the expressions that certainly tell a time, and those joined to such a one."""
         kept: set[int] = set()
         for index, one in enumerate(found):
@@ -225,7 +105,7 @@ class _TimeReader:
                 kept |= {index, index + 1}
         return [found[index] for index in sorted(kept)]
 
-    def _stands_alone(self, one: _Expression) -> bool:
+    def _stands_alone(self, one: Expression) -> bool:
         """Return whether an expression tells a time without the help of another one."""
         before = self.text[: one.left]
         behind = self.text[one.end :]
@@ -240,7 +120,7 @@ class _TimeReader:
             return False
         return one.parts.month != _MAY
 
-    def _is_linked(self, one: _Expression, two: _Expression) -> bool:
+    def _is_linked(self, one: Expression, two: Expression) -> bool:
         """Return whether two expressions are joined; a comma joins only equal forms."""
         if self._may_be_verb(one) or self._may_be_verb(two):
             return False
@@ -251,13 +131,13 @@ class _TimeReader:
         joins = (grammar.to, grammar.and_, grammar.or_)
         return any(join.fullmatch(between) for join in joins)
 
-    def _may_be_verb(self, one: _Expression) -> bool:
+    def _may_be_verb(self, one: Expression) -> bool:
         if one.lead:
             return False
         phrase = self.text[one.start : one.end]
         return phrase in _MONTHS_OR_VERBS
 
-    def join(self, chosen: Sequence[_Expression], today: date) -> Span | None:
+    def join(self, chosen: Sequence[Expression], today: date) -> Span | None:
         """Return one span: of the only expression, from one to the other, or around a list."""
         first = chosen[0]
         if len(chosen) == 1:
@@ -271,7 +151,7 @@ class _TimeReader:
             return None
         return _around([_read(one, today) for one in chosen])
 
-    def _is_range(self, one: _Expression, two: _Expression) -> bool:
+    def _is_range(self, one: Expression, two: Expression) -> bool:
         between = self.text[one.end : two.start]
         join = self.grammar.to
         if one.lead == "between":
@@ -283,29 +163,35 @@ def _has_word(text: str) -> bool:
     return _ANY_WORD.search(text) is not None
 
 
-def _lends_year(two: _Expression, one: _Expression) -> bool:
+def _lends_year(two: Expression, one: Expression) -> bool:
     """Return whether a later expression has the year of an earlier one: "March and April 2026"."""
     if two.parts.year is None:
         return False
-    return one.form in _BORROWS_YEAR
+    return one.form in BORROWS_YEAR
 
 
-def _read(one: _Expression, seen_from: date) -> Span | None:
+def _read(one: Expression, seen_from: date) -> Span | None:
     return read(one.form, one.parts, seen_from)
 
 
-def _read_single(one: _Expression, today: date) -> Span | None:
-    """Return the span of the only expression; None: it is where something begins."""
-    if one.lead == "between":
+def _read_single(one: Expression, today: date) -> Span | None:
+    """Return the span of the only expression; None: it is where something begins.
+
+    "The week of 16 March" is the week that the day lies in.
+    """
+    if one.lead == "between" and one.form != "days":
         return None
     if one.lead == "from" and one.form not in _WITHIN_AFTER_FROM:
         return None
-    return _read(one, today)
+    span = _read(one, today)
+    if span is None or not one.week or span.unit != "day":
+        return span
+    first = whole(span.first, "week").first
+    last = whole(span.last, "week").last
+    return Span(first, last, "week")
 
 
-def _read_range(
-    one: _Expression, two: _Expression, today: date
-) -> Span | None:
+def _read_range(one: Expression, two: Expression, today: date) -> Span | None:
     """Return the span from one to the other; None between two weekdays.
 
     The expression that names its year, or is nearer to today, places the other.
@@ -339,7 +225,7 @@ def _around(spans: Sequence[Span | None]) -> Span | None:
 
 
 def _answer(
-    text: str, chosen: Sequence[_Expression], span: Span, zone: ZoneInfo
+    text: str, chosen: Sequence[Expression], span: Span, zone: ZoneInfo
 ) -> TimeWords | None:
     """Return the window of a span in UTC; None: the zone skipped its days."""
     day_after = span.last + timedelta(days=1)
@@ -375,7 +261,7 @@ def _window(
     return begin, end
 
 
-def _deciding_lead(chosen: Sequence[_Expression]) -> str:
+def _deciding_lead(chosen: Sequence[Expression]) -> str:
     """Return the kind of preposition that decides.
 
     "Before the end of March" lies partly in March, as "until March" does.

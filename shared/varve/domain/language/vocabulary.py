@@ -21,7 +21,16 @@ YEAR = "19[0-9]{2}|20[0-9]{2}|2100"
 
 _TURNS = {"last": "-1", "this": "0", "next": "1"}
 _SPANS = ("week", "month", "quarter", "year")
-_HINT_KINDS = ("fixed", "span", "unit", "month", "anymonth", "weekday", "q")
+_HINT_KINDS = (
+    "fixed",
+    "span",
+    "unit",
+    "month",
+    "anymonth",
+    "weekday",
+    "q",
+    "season",
+)
 _HINT_YEAR = re.compile(rf"(?<!\d)(?:{YEAR})(?!\d)")
 _WORD = re.compile(r"\w+")
 
@@ -32,7 +41,9 @@ class Parts:
 
     Months count from 1, weekdays from Monday, 0. `turn` is -1 (last), 0 (this) or 1 (next).
     `nth` counts the weeks of a month, from its end below 0. `away` is a distance from today,
-    such as (-1, "week").
+    such as (-1, "week"). `first` is the first of several days, of which `day` is the last.
+    `some` is the middle of a vague number, such as "a few"; `near` is true of "about two".
+    Seasons count from spring, 1.
     """
 
     month: int | None = None
@@ -47,6 +58,10 @@ class Parts:
     turn: int | None = None
     away: tuple[int, str] | None = None
     iso: str = ""
+    first: int | None = None
+    some: int | None = None
+    near: bool = False
+    season: int | None = None
 
 
 def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
@@ -75,6 +90,10 @@ def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
         turn=_read_number(meanings, "turn", "after"),
         away=_read_distance(meanings.get("fixed", "")),
         iso=meanings.get("iso", ""),
+        first=_read_number(meanings, "first"),
+        some=_read_number(meanings, "some"),
+        near="near" in meanings,
+        season=_read_number(meanings, "season"),
     )
 
 
@@ -128,6 +147,8 @@ def read_vocabulary(times: Times, *, plain: bool = True) -> Vocabulary:
         "anyday": weekdays,
         "n": _index_words(times.numbers),
         "nth": _index_words(times.ordinals),
+        "some": _index_words(times.vague_numbers),
+        "season": _number_names(times.seasons, first=1),
     }
     if not plain:
         return vocabulary

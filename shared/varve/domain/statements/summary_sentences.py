@@ -8,13 +8,13 @@ from functools import cache, lru_cache
 from varve.domain.extractive import sentences
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.tokens import words
+from varve.domain.speakers import is_name, is_small_name
 from varve.domain.statements.cues import Cues, join_phrases, read_cues
 from varve.domain.summary import RECURRING_HEADING
 
 MAX_CACHED_SUMMARIES = 1_024
 _DATE_BEFORE = re.compile(r"^\W*(\d{4}-\d{2}-\d{2})\W+")
 _SPEAKER = re.compile(r"([^\W\d_][^:\n]{0,79}): (?=\S)")
-_MAX_NAME_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,13 @@ def _read_line(
     line: str, day: str, user: str | None
 ) -> Iterator[SummarySentence]:
     speaker: str | None = None
+    begins = True
     for sentence in sentences(line):
         text = _DATE_BEFORE.sub("", sentence).strip()
         if text.endswith(":") or not words(text):
             continue
-        name = _find_speaker(text, user)
+        name = _find_speaker(text, user, begins=begins)
+        begins = False
         said = text
         if name:
             speaker = name
@@ -104,16 +106,18 @@ def _read_line(
         yield SummarySentence(text, said, speaker, day)
 
 
-def _find_speaker(text: str, user: str | None) -> str:
-    """Return the speaker with whom a text begins: the user by id, or a name; "": none."""
+def _find_speaker(text: str, user: str | None, *, begins: bool) -> str:
+    """Return the speaker with whom a text begins: the user by id, or a name; "": none.
+
+    A name in lower case only begins a line.
+    """
     if user and text.startswith(f"{user}: "):
         return user
     named = _SPEAKER.match(text)
-    return named[1] if named and _is_name(named[1]) else ""
-
-
-def _is_name(text: str) -> bool:
-    return not text[0].islower() and len(text.split()) <= _MAX_NAME_WORDS
+    if named is None:
+        return ""
+    name = named[1]
+    return name if is_name(name) or (begins and is_small_name(name)) else ""
 
 
 def _match_related(said: str) -> re.Match[str] | None:
@@ -121,7 +125,7 @@ def _match_related(said: str) -> re.Match[str] | None:
     folded = fold_apostrophes(said)
     found = _relating().search(folded) if len(folded) == len(said) else None
     name = said[: found.start()].strip() if found else ""
-    return found if name and _is_name(name) else None
+    return found if is_name(name) else None
 
 
 @cache

@@ -1,0 +1,75 @@
+"""Key facts that state the same values of the graph: one statement, told again or in two languages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from varve.domain.names import normalized
+from varve.domain.search.row import Message
+from varve.domain.statements.particulars import read_particulars
+from varve.domain.summary import KeyFact
+from varve.domain.triple import Op, Triple
+
+_Key = tuple[str, str, str]
+
+
+class ToldValue(NamedTuple):
+    """A value that a message states, and the triple that it is the value of."""
+
+    value: str
+    triple: _Key
+
+
+ToldValues = Mapping[Message, Sequence[ToldValue]]
+
+
+def index_values(triples: Iterable[Triple]) -> ToldValues:
+    """Return the values of the triples by the messages that state them."""
+    found: dict[Message, list[ToldValue]] = {}
+    for triple in triples:
+        key = (triple.source_id, triple.label, triple.target_id)
+        for evidence in triple.evidence:
+            if evidence.op is Op.DELETE:
+                continue
+            told = ToldValue(normalized(evidence.object), key)
+            for id_ in evidence.message_ids:
+                message = (evidence.conversation_id, id_)
+                found.setdefault(message, []).append(told)
+    return found
+
+
+def fold_values(facts: Iterable[KeyFact], told: ToldValues) -> list[KeyFact]:
+    """Return the facts, of those that state the same values only the latest.
+
+    It is as important as the most important of them. A fact with another name, figure or
+    denial says something else.
+    """
+    latest: dict[object, KeyFact] = {}
+    for fact in sorted(facts, key=lambda one: (one.event_time, one.id)):
+        statement = _read_statement(fact, told) or fact.id
+        earlier = latest.get(statement, fact)
+        importance = max(earlier.importance, fact.importance)
+        latest[statement] = replace(fact, importance=importance)
+    return list(latest.values())
+
+
+def _read_statement(fact: KeyFact, told: ToldValues) -> object:
+    """Return what two facts share that make one statement; None: no triple has its value."""
+    words = normalized(fact.content)
+    triples: set[_Key] = set()
+    for id_ in fact.message_ids:
+        for one in told.get((fact.conversation_id, id_), ()):
+            if one.value in words:
+                triples.add(one.triple)
+    if not triples:
+        return None
+    particulars = read_particulars(fact.content)
+    named = frozenset(word.stems for word in particulars.telling if word.named)
+    return (
+        fact.user_id,
+        frozenset(triples),
+        named,
+        particulars.numbers,
+        particulars.dates,
+        particulars.denials,
+    )

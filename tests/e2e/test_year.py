@@ -1,0 +1,85 @@
+"""The summaries of a person's year, as its owner reads them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from varve import Memory
+
+YEAR_AFTER = datetime(2027, 2, 10, 12, tzinfo=UTC)
+ENGLISH = {
+    "2026-01-15": "My landlord raised the rent to 1,150 euros.",
+    "2026-02-10": "I signed a lease for a flat in Antwerp.",
+    "2026-03-05": "Trabajo en Bluefin.",
+    "2026-03-12": "I work at Bluefin.",
+    "2026-04-20": "I'm allergic to peanuts.",
+    "2026-05-12": "I switched from coffee to matcha, coffee makes me anxious.",
+    "2026-07-27": "We are in Cadaques, the water is freezing but lovely.",
+    "2026-08-14": "I adopted a cat called Miso from the shelter.",
+}
+SPANISH = {
+    "2026-01-15": "El casero ha subido el alquiler a 950 euros.",
+    "2026-03-05": "I work at Trigo.",
+    "2026-03-12": "Trabajo en Trigo.",
+    "2026-04-20": "Soy alérgico a los cacahuetes.",
+    "2026-05-02": "Nos hemos mudado a Cádiz, cerca de la playa de la Caleta.",
+    "2026-07-19": "Fuimos a la playa de Bolonia con Lucía, se quemó los hombros.",
+    "2026-10-21": "Se nos rompió la lavadora y el técnico viene el lunes.",
+}
+WEIGHED = "Weighed myself this morning: {} kg."
+PESADO = "Hoy me he pesado por la mañana: {} kilos."
+
+
+def build_year(
+    name: str, weekly: str, told: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Return a message for each week's weight and for each day of `told`."""
+    texts = dict(told)
+    first = date(2026, 1, 5)
+    for week in range(0, 50, 2):
+        day = first + timedelta(weeks=week)
+        texts[day.isoformat()] = weekly.format(f"{90 - week * 0.3:.1f}")
+    return [
+        {
+            "conversationId": f"c-{day}",
+            "userId": "u-1",
+            "messages": [
+                {
+                    "role": "user",
+                    "name": name,
+                    "content": text,
+                    "timestamp": f"{day}T09:00:00Z",
+                }
+            ],
+        }
+        for day, text in sorted(texts.items())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "weekly", "told", "word"),
+    [
+        ("elena", WEIGHED, ENGLISH, "Weighed"),
+        ("paco gómez", PESADO, SPANISH, "pesado"),
+    ],
+)
+def test_8_a_year_selects_of_what_recurs_and_says_nothing_twice(
+    tmp_path: Path, name: str, weekly: str, told: dict[str, str], word: str
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=YEAR_AFTER)
+    for one in build_year(name, weekly, told):
+        memory.ingest(one)
+    memory.summarize()
+    (year,) = memory.search(grain="yearly", memory_types=["summary"]).results
+    told_text, _, facts = year.content.partition("Key facts:")
+    text = told_text.partition("Recurring:")[0]
+    assert 1 <= text.count(word) <= 2
+    assert "75.6" in text, "the last weight"
+    assert sum(line in text for line in told.values()) >= len(told) - 2
+    assert facts.count("Bluefin") + facts.count("Trigo") <= 1
+    for fact in ("allergic to peanuts", "alérgico a los cacahuetes"):
+        assert year.content.count(fact) <= 1
