@@ -23,7 +23,7 @@ STATED = [
     ("soy alergico a los frutos secos", "allergies", "frutos secos"),
     ("me mude a Sevilla", "location", "Sevilla"),
     ("vivo en buenos aires", "location", "Buenos Aires"),
-    ("hablo ingles", "languages", "English"),
+    ("hablo ingles", "languages", "inglés"),
     ("mi cumpleanos es el 4 de mayo", "birthday", "4 May"),
 ]
 ENDED = [
