@@ -47,6 +47,7 @@ PARTS = (
     "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth",
     "fourteenth", "fifteenth", "held-out", "unseen", "apart", "kept",
     "others", "things", "final", "last", "untried", "untouched",
+    "fresh",
 )  # fmt: skip
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)
