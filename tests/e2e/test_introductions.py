@@ -50,7 +50,11 @@ def test_an_introduction_tells_work_and_place(
     [
         ("soy enfermera en Vigo", "¿Dónde vivo?", "Vigo"),
         ("soy enfermera en Vigo", "¿De qué trabajo?", "enfermera"),
-        ("programadora en Cádiz, dos hijas", "¿De qué trabajo?", "programadora"),
+        (
+            "programadora en Cádiz, dos hijas",
+            "¿De qué trabajo?",
+            "programadora",
+        ),
     ],
 )
 def test_a_spanish_introduction_tells_work_and_place(
