@@ -125,3 +125,81 @@ def test_a_named_speaker_keeps_what_no_own_change_names(
     first = memory.search("What instrument does Jonas play?").results[0]
     assert "orchestra" in first.content
     assert first.current
+
+
+def tell_users(path: Path, told: dict[str, tuple[str, ...]]) -> Memory:
+    """Return a memory of users without names in their messages."""
+    memory = Memory.open(path / "memory", now=NOW)
+    for number, (user, texts) in enumerate(told.items()):
+        for place, text in enumerate(texts):
+            said = message(7 * place + number, "", text)
+            del said["name"]
+            memory.ingest(
+                {
+                    "conversationId": f"{user}-{place}",
+                    "userId": user,
+                    "messages": [said],
+                }
+            )
+    return memory
+
+
+USERS = {
+    "u-1": (
+        "Hi, I'm Ana Ruiz",
+        "I live in Utrecht and work at Globex.",
+        "My dog is Rex.",
+        "I moved to Porto.",
+    ),
+    "u-2": (
+        "Hola, soy Ana Gil",
+        "Vivo en Vigo y trabajo en Acme.",
+        "Soy alérgica a los gatos.",
+        "Me he mudado a Oviedo.",
+    ),
+    "u-3": (
+        "I'm Robert Smith, everybody calls me Bob.",
+        "I work at Initech.",
+        "I'm allergic to nuts.",
+        "I quit Initech, I'm at Umbrella now.",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "user", "answer"),
+    [
+        ("Where does Ana Ruiz live?", "u-1", "Porto"),
+        ("¿Dónde vive Ana Gil?", "u-2", "Oviedo"),
+        ("¿Dónde trabaja Ana Gil?", "u-2", "Acme"),
+        ("Where does Bob work?", "u-3", "Umbrella"),
+        ("Where does Robert work?", "u-3", "Umbrella"),
+        ("What are Bob's allergies?", "u-3", "nuts"),
+        ("What's Robert's name?", "u-3", "Robert Smith"),
+    ],
+)
+def test_a_user_is_asked_about_by_the_name_that_they_gave(
+    tmp_path: Path, question: str, user: str, answer: str
+) -> None:
+    memory = tell_users(tmp_path, USERS)
+    first = memory.search(question).results[0]
+    assert answer in first.content
+    assert first.user_id == user
+    for other in USERS.keys() - {user}:
+        pinned = memory.search(question, user_id=other).results
+        assert all(one.user_id == other for one in pinned)
+
+
+def test_a_name_of_two_users_tells_no_single_one(tmp_path: Path) -> None:
+    answer = tell_users(tmp_path, USERS).search("Where does Ana live?")
+    assert "Ana Gil, Ana Ruiz" in str(answer.hint)
+    assert {"u-1", "u-2"} <= {one.user_id for one in answer.results}
+
+
+def test_what_another_tells_of_a_named_user_keeps_its_place(
+    tmp_path: Path,
+) -> None:
+    told = {**USERS, "u-4": ("Hi, I'm Lena.", "Bob plays the tuba.")}
+    memory = tell_users(tmp_path, told)
+    first = memory.search("What instrument does Bob play?").results[0]
+    assert "tuba" in first.content

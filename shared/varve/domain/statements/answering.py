@@ -68,7 +68,7 @@ def settle(
     store = columns.derive(StoreStatements)
     cues = read_cues(text)
     is_of_past = not about_present and asks_past(text)
-    whom = find_whom(text, columns, visible, about_present=about_present)
+    whom = find_whom(text, columns, visible, told, about_present=about_present)
     statements = {
         item.number: store.find_statement(item.number) for item in ranked
     }
@@ -224,7 +224,7 @@ def _put_relatives_behind(
     """Return the rows with those behind that tell of the named speaker's people."""
     if speaker is None:
         return ranked
-    return _put_behind(ranked, speaker.tells_of_another)
+    return _put_behind(ranked, speaker.answers_not)
 
 
 def _put_behind(

@@ -154,9 +154,8 @@ class Standings:
 
     def _compares(self, row: int) -> bool:
         """Return whether a row may have a successor that nothing names."""
-        if not self.careful:
-            return True
-        return self.speaker is not None and self.speaker.said(row)
+        speaker = self.speaker
+        return not self.careful or bool(speaker and speaker.said(row))
 
     def _find_named(self, row: int) -> int | None:
         """Return the last row that names a row as superseded: its correction, else a link."""
@@ -273,7 +272,8 @@ class Standings:
         score = self.store.score(row, other)
         if score + NEAREST < SUPERSEDED:
             return -np.inf
-        if self.speaker and not self.speaker.changes(row, other):
+        speaker = self.speaker
+        if self.careful and not (speaker and speaker.changes(row, other)):
             return -np.inf
         # To find the nearest statement reads all vectors: only where it decides.
         if score < SUPERSEDED:

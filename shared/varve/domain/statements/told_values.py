@@ -35,14 +35,15 @@ class ToldValues:
         self._read = read
 
     @cached_property
-    def _triples(self) -> Sequence[Triple]:
+    def triples(self) -> Sequence[Triple]:
+        """The agent's triples, read when they are first needed."""
         return tuple(self._read())
 
     @cached_property
     def _stating(self) -> dict[Message, dict[_Key, TripleOperation]]:
         """By message, the triples that it states, each with its statement."""
         found: dict[Message, dict[_Key, TripleOperation]] = {}
-        for triple in self._triples:
+        for triple in self.triples:
             for one in triple.stating:
                 for message in _list_messages(one):
                     of_message = found.setdefault(message, {})
@@ -61,7 +62,7 @@ class ToldValues:
     @cached_property
     def _ended(self) -> dict[Message, Values]:
         found: dict[Message, Values] = {}
-        for triple in self._triples:
+        for triple in self.triples:
             end = triple.evidence[-1]
             if triple.invalid_at is not None and end.op is Op.DELETE:
                 _add(found, triple, end.conversation_id, end.message_ids)
@@ -70,7 +71,7 @@ class ToldValues:
     @cached_property
     def _holding(self) -> frozenset[tuple[str, str, str]]:
         return frozenset(
-            _get_key(one) for one in self._triples if not _has_end(one)
+            _get_key(one) for one in self.triples if not _has_end(one)
         )
 
     @cached_property
@@ -81,7 +82,7 @@ class ToldValues:
         """
         holding = self._holding
         found: dict[Message, list[Collection[Message]]] = {}
-        for triple in self._triples:
+        for triple in self.triples:
             if triple.label in TIMELESS:
                 continue
             ends: Collection[Message] = ()
