@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cache, lru_cache
 
 from varve.domain.language.phrases import fold_apostrophes
@@ -51,18 +51,22 @@ def leaves_members(asked: Cues | None, earlier: str, later: Cues) -> bool:
     """Return whether a text ends a member of a list, and the question names none of these."""
     if not later.has("ending") or later.has("correcting"):
         return False
-    words = collect_stems(later.particulars.telling)
-    ended: set[str] = set()
-    is_left = False
-    for members in _list_members(earlier):
-        gone = [one for one in members if not one.isdisjoint(words)]
-        if gone and len(gone) < len(members):
-            is_left = True
-            ended = ended.union(*gone)
-    if not is_left or asked is None:
-        return is_left
+    ended = _find_ended(earlier, later)
+    if not ended or asked is None:
+        return bool(ended)
     names = collect_stems(asked.particulars.telling)
     return not asked.has("asks_past") and names.isdisjoint(ended)
+
+
+def _find_ended(earlier: str, later: Cues) -> Set[str]:
+    """Return the stems of members that a later text names, of lists with others."""
+    words = collect_stems(later.particulars.telling)
+    ended: set[str] = set()
+    for members in _list_members(earlier):
+        gone = [one for one in members if not one.isdisjoint(words)]
+        if len(gone) < len(members):
+            ended = ended.union(*gone)
+    return ended
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
