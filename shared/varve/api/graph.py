@@ -10,9 +10,9 @@ from varve.domain.errors import Rejected
 from varve.domain.graph import Neighbourhood, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, TripleOperation
+from varve.usecases.corrected_messages import correct_messages
 from varve.usecases.local import catch_up
 from varve.usecases.replaced import end_attributes, tell_operation
-from varve.usecases.tell import correct_messages
 from varve.usecases.triples import (
     describe_entity,
     find_neighbours,
@@ -83,10 +83,19 @@ class Graph:
             with self._sessions.open(self.scope) as session:
                 replaced = find_replaced_messages(session, self._unsaved)
                 sent = send_operations(session, self._unsaved)
+                made = correct_messages(
+                    session,
+                    (
+                        (one, partial(tell_operation, operation))
+                        for operation, messages in replaced
+                        for one in messages
+                    ),
+                )
                 for operation, messages in replaced:
-                    tell = partial(tell_operation, operation)
-                    made = correct_messages(session, messages, tell)
-                    end_attributes(session, made, operation)
+                    of_operation = [
+                        one for one in made if one.ended in messages
+                    ]
+                    end_attributes(session, of_operation, operation)
                 catch_up(session)
         self._unsaved.clear()
         return sent

@@ -1,6 +1,6 @@
 """What a message states beside a corrected value, in the same part: it still holds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -42,7 +42,7 @@ class BesideCorrected:
         self,
         turn: Record,
         corrected: Record,
-        ended: EndedMessage,
+        ended: Collection[EndedMessage],
         told: str,
         language: Language,
     ) -> str:
@@ -76,27 +76,34 @@ class BesideCorrected:
                 sentences.append(sentence)
         return " ".join(dict.fromkeys(sentences))
 
-    def _find_predicates(self, turn: Record, ended: EndedMessage) -> set[str]:
-        """Return the predicates with which a turn's message states the ended value."""
+    def _find_predicates(
+        self, turn: Record, ended: Collection[EndedMessage]
+    ) -> set[str]:
+        """Return the predicates with which a turn's message states the ended values."""
+        values = _list_values(ended)
         return {
             one.predicate
             for triple in self._triples
             for one in triple.evidence
-            if _states(one, turn)
-            and normalized(one.object) == normalized(ended.value)
+            if _states(one, turn) and normalized(one.object) in values
         }
 
     def _list_beside(
-        self, turn: Record, ended: EndedMessage
+        self, turn: Record, ended: Collection[EndedMessage]
     ) -> Iterator[TripleOperation]:
-        """Yield what a turn's message states of the triples that hold, but the ended value."""
+        """Yield what a turn's message states of the triples that hold, but the ended values."""
+        values = _list_values(ended)
         for triple in self._triples:
             if not triple.holds(self._session.now):
                 continue
             stated = (one for one in triple.evidence if _states(one, turn))
             for one in islice(stated, 1):
-                if normalized(one.object) != normalized(ended.value):
+                if normalized(one.object) not in values:
                     yield one
+
+
+def _list_values(ended: Iterable[EndedMessage]) -> set[str]:
+    return {normalized(one.value) for one in ended}
 
 
 def _read_corrected_parts(

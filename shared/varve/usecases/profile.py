@@ -23,9 +23,9 @@ from varve.domain.profile_lists import split_values
 from varve.domain.statements.telling import EndedMessage
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
+from varve.usecases.corrected_messages import correct_messages
 from varve.usecases.replaced import end_triples, tell_entry
 from varve.usecases.session import Session
-from varve.usecases.tell import correct_messages
 
 MAX_KEYS = 100
 """Attributes that a profile may have when another is set by hand."""
@@ -82,7 +82,8 @@ def set_attribute(
     # Only a single value or an end replaces what messages told.
     entry = set_by_hand[0]
     replaced = _find_replaced(entry, entries, now)
-    made = correct_messages(session, replaced, partial(tell_entry, entry))
+    tell = partial(tell_entry, entry)
+    made = correct_messages(session, ((one, tell) for one in replaced))
     end_triples(session, made)
 
 

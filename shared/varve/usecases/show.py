@@ -1,11 +1,12 @@
 """Show one record with its sources, level by level, down to the messages."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import Grain, iso, moment
+from varve.domain.calendar import Grain, iso, microseconds, moment
 from varve.domain.errors import Rejected
 from varve.domain.record import MemoryType, Record, StoreName, turn_id
 from varve.domain.search.query import Filter
@@ -80,34 +81,34 @@ def _tell_standing(
     session: Session, reader: MemoryReader, record: Record, ends: KnownEnds
 ) -> dict[str, Any]:
     """Return whether a fact or turn holds, as a search tells it, and what it lost to."""
-    standing = _find_standing(session, reader, record)
+    standing = _find_standing(session, reader, record, ends)
     successor = ends.find_successor(record)
-    if standing is None:
-        return {
-            "current": ends.is_current(record),
-            "supersededBy": successor,
-            "confirmedAt": iso(record.event_time),
-        }
     return {
-        "current": standing.current and ends.is_current(record),
+        "current": standing.current,
         "supersededBy": successor or standing.successor,
         "confirmedAt": iso(moment(standing.confirmed)),
     }
 
 
 def _find_standing(
-    session: Session, reader: MemoryReader, record: Record
-) -> Standing | None:
-    """Return how a record stands; None: its store is too large to load."""
+    session: Session, reader: MemoryReader, record: Record, ends: KnownEnds
+) -> Standing:
+    """Return how a record stands; of a store too large to load, as `ends` alone tells."""
     read_triples = partial(session.graph.triples, session.scope)
     stock = Stock(
         session.scope, reader, session.embedder, triples=read_triples
     )
     columns = read_columns(stock, Grain.WORKING)
     if columns is None:
-        return None
+        return Standing(
+            ends.is_current(record), microseconds(record.event_time)
+        )
     row = columns.derive(number_rows)[record.id]
-    return KnownStandings(columns, Filter(), stock.told).describe(row)
+    known = KnownStandings(columns, Filter(), stock.told)
+    standing = known.describe(row)
+    if ends.is_current(record) or known.find_rest(row) is not None:
+        return standing
+    return replace(standing, current=False)
 
 
 def _read_triples(

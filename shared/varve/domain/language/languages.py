@@ -149,6 +149,7 @@ class Changes:
     - `exchanging`: it names what it changes for something else, as "switched from" does.
     - `placing`: it says where one lives or works, as "live in" does.
     - `qualifying`: a place or owner follows it, which tells one thing from another.
+    - `theirs`: the thing of another person named before it follows it.
     - `harming`: it tells an allergy or intolerance, which only words about that end.
     - `diets`: it tells a way to eat, which may end while an allergy beside it holds.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
@@ -185,6 +186,7 @@ class Changes:
     exchanging: Words = ()
     placing: Words = ()
     qualifying: Words = ()
+    theirs: Words = ()
     diets: Words = ()
     reminding: Words = ()
     asks_past: Words = ()

@@ -75,14 +75,14 @@ def confirms_in_words(earlier: str, later: str) -> bool:
     told = after.particulars
     known = before.particulars
     if (
-        _list_persons(after) != _list_persons(before)
+        list_persons(after) != list_persons(before)
         or told.denials != known.denials
     ):
         return False
     return _hold(known, told) and _repeats_all(known, later)
 
 
-def _list_persons(cues: Cues) -> frozenset[str]:
+def list_persons(cues: Cues) -> frozenset[str]:
     """Return the persons of a text, without "el": "el Ibiza" is no person."""
     return cues.persons - _ARTICLES
 

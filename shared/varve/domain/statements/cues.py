@@ -280,7 +280,8 @@ def _build_reader(language: Language) -> _Reader | None:
     if not table["own"]:
         return None
     present = "|".join(table.pop("present"))
-    del table["qualifying"]  # in almost every text: it shows nothing alone
+    for name in ("qualifying", "theirs"):  # they show nothing alone
+        del table[name]
     lists = {
         **table,
         **{TOPIC + name: words for name, words in topics.items()},

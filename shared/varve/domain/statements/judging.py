@@ -13,6 +13,7 @@ from varve.domain.statements.asked import (
 )
 from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.likely import NEAR_FIRST, answers
+from varve.domain.statements.listed import leaves_others
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import relate, share_words
 from varve.domain.statements.told_values import ToldValues
@@ -146,12 +147,8 @@ class AskedStatements:
 
     def _leaves_held_values(self, row: int, other: int) -> bool:
         """Return whether a later statement ends some values alone, and not those asked for."""
-        return self._values.leave_others(
-            self.asking.cues,
-            self.store.list_messages(row),
-            self.store.list_messages(other),
-            self.store.read(other).cues,
-        )
+        asked = self.asking.cues
+        return leaves_others(self._values, asked, self.store, row, other)
 
     def _find_named(self, row: int) -> list[int]:
         """Return the earlier statements of which a statement has a telling word."""

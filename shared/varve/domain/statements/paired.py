@@ -16,6 +16,7 @@ from varve.domain.statements.confirming import Again, compare_tellings
 from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.other_matters import tells_other_matter
 from varve.domain.statements.other_things import tells_other_thing
+from varve.domain.statements.owned_things import tells_thing_of_another
 from varve.domain.statements.pairs import (
     Statement,
     adds_nothing,
@@ -115,7 +116,8 @@ class StoreStatements:
 
     def tells_other_thing(self, row: int, other: int) -> bool:
         """Return whether `other` tells of a thing at another place or of another owner."""
-        return tells_other_thing(self.read(row).text, self.read(other).text)
+        texts = (self.read(row).text, self.read(other).text)
+        return tells_other_thing(*texts) or tells_thing_of_another(*texts)
 
     def compare_tellings(self, row: int, other: int) -> Again:
         """Return whether `other` says again what `row` does (`confirming`)."""

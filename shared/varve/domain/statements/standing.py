@@ -27,6 +27,7 @@ from varve.domain.statements.going_on import list_superseding
 from varve.domain.statements.judging import AskedStatements
 from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.links import Relation
+from varve.domain.statements.listed import leaves_others
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.pairs import NEAREST, leaves
 from varve.domain.statements.parts import leave_out_parts
@@ -286,13 +287,11 @@ class Standings:
         It does so too if it ends some of the row's values, and others hold.
         """
         store = self.store
-        earlier = store.list_messages(row)
-        later = store.list_messages(other)
-        said = store.read(other).cues
-        if self.told.leave_others(question, earlier, later, said):
+        if leaves_others(self.told, question, store, row, other):
             return True
         if question is None:
             return False
+        said = store.read(other).cues
         return leaves_asked(question, store.read(row).text, said)
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
