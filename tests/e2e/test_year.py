@@ -118,3 +118,36 @@ def test_13_a_time_with_more_than_the_answer_begins_with_its_overview(
     assert [one for one in shown if "-W" in one or len(one) == 7] == periods
     few = memory.search(question, max_results=60).results
     assert not [one for one in few if one.memory_type == "summary"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What happened in March 2026?",
+        "What did I do on 17 March 2026?",
+        "¿Qué pasó la semana del 16 de marzo de 2026?",
+    ],
+)
+def test_14_the_year_tells_of_a_time_whose_words_have_expired(
+    tmp_path: Path, question: str
+) -> None:
+    now = datetime(2027, 6, 10, 12, tzinfo=UTC)
+    memory = Memory.open(tmp_path / "memory", now=now)
+    told = {
+        "2026-03-02": "I planted roses.",
+        "2026-03-17": "I twisted my ankle at bouldering.",
+        "2026-08-14": "I adopted a cat called Miso.",
+    }
+    for one in build_days("Elena", told):
+        memory.ingest(one)
+    memory.summarize()
+    memory.configure("plan", "free")
+    memory.cleanup()
+    answer = memory.search(question)
+    (year,) = answer.results
+    assert year.period == "2026"
+    assert "twisted my ankle" in year.content
+    assert "longer periods" in str(answer.hint)
+    assert "twisted my ankle" in memory.context(question).text
+    for other in ("What happened in June 2026?", "¿Qué pasó en 2024?"):
+        assert not memory.search(other).results
