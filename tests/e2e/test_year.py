@@ -43,6 +43,11 @@ def build_year(
     for week in range(0, 50, 2):
         day = first + timedelta(weeks=week)
         texts[day.isoformat()] = weekly.format(f"{90 - week * 0.3:.1f}")
+    return build_days(name, texts)
+
+
+def build_days(name: str, texts: dict[str, str]) -> list[dict[str, Any]]:
+    """Return a conversation of one message for each day."""
     return [
         {
             "conversationId": f"c-{day}",
@@ -83,3 +88,66 @@ def test_8_a_year_selects_of_what_recurs_and_says_nothing_twice(
     assert facts.count("Bluefin") + facts.count("Trigo") <= 1
     for fact in ("allergic to peanuts", "alérgico a los cacahuetes"):
         assert year.content.count(fact) <= 1
+
+
+@pytest.mark.parametrize(
+    ("question", "periods"),
+    [
+        ("What happened in March?", ["2026-03"]),
+        ("¿Qué pasó en marzo?", ["2026-03"]),
+        ("What happened last spring?", ["2026-05", "2026-04", "2026-03"]),
+        ("What happened the week of 11 March?", ["2026-W11"]),
+        ("¿Qué pasó entre el 9 y el 12 de marzo?", []),
+    ],
+)
+def test_13_a_time_with_more_than_the_answer_begins_with_its_overview(
+    tmp_path: Path, question: str, periods: list[str]
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=YEAR_AFTER)
+    told = {
+        f"2026-{month:02}-{day:02}": f"Trip {month} to place {day}."
+        for month in (3, 4, 5)
+        for day in (10, 11, 12, 17, 18)
+    }
+    for one in build_days("Elena", told):
+        memory.ingest(one)
+    memory.summarize()
+    limit = max(len(periods), 1) + 1
+    found = memory.search(question, max_results=limit).results
+    shown = [one.period for one in found if one.memory_type == "summary"]
+    assert [one for one in shown if "-W" in one or len(one) == 7] == periods
+    few = memory.search(question, max_results=60).results
+    assert not [one for one in few if one.memory_type == "summary"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What happened in March 2026?",
+        "What did I do on 17 March 2026?",
+        "¿Qué pasó la semana del 16 de marzo de 2026?",
+    ],
+)
+def test_14_the_year_tells_of_a_time_whose_words_have_expired(
+    tmp_path: Path, question: str
+) -> None:
+    now = datetime(2027, 6, 10, 12, tzinfo=UTC)
+    memory = Memory.open(tmp_path / "memory", now=now)
+    told = {
+        "2026-03-02": "I planted roses.",
+        "2026-03-17": "I twisted my ankle at bouldering.",
+        "2026-08-14": "I adopted a cat called Miso.",
+    }
+    for one in build_days("Elena", told):
+        memory.ingest(one)
+    memory.summarize()
+    memory.configure("plan", "free")
+    memory.cleanup()
+    answer = memory.search(question)
+    (year,) = answer.results
+    assert year.period == "2026"
+    assert "twisted my ankle" in year.content
+    assert "longer periods" in str(answer.hint)
+    assert "twisted my ankle" in memory.context(question).text
+    for other in ("What happened in June 2026?", "¿Qué pasó en 2024?"):
+        assert not memory.search(other).results

@@ -104,14 +104,17 @@ def _words(result: Result) -> str:
 
 
 def _find_asked_by_time(response: SearchResponse) -> set[str]:
-    """Return the ids of the results in the time that a prompt of time alone asks for."""
+    """Return the ids of the results in the time that a prompt of time alone asks for.
+
+    Nothing is left of it: those of the first results, which are the summaries that tell of it.
+    """
     asked = response.searched.understood
     if asked is None or not asked.is_all:
         return set()
-    found: set[str] = set()
-    for result in response.results:
-        is_late = asked.since is None or result.event_time >= asked.since
-        is_early = asked.until is None or result.event_time < asked.until
-        if is_late and is_early:
-            found.add(result.id)
-    return found
+    inside = {
+        result.id
+        for result in response.results
+        if (asked.since is None or result.event_time >= asked.since)
+        and (asked.until is None or result.event_time < asked.until)
+    }
+    return inside or set(asked.covering)

@@ -23,6 +23,7 @@ from varve.usecases.browsed_summaries import find_repeating
 from varve.usecases.find import Stock, number_rows, read_columns
 from varve.usecases.known_ends import StatedEnds
 from varve.usecases.lookup import Browsing, Lanes, Running
+from varve.usecases.overviews import find_overview
 
 MAX_BROWSED = 1_000
 """The newest records of a grain among which a browse looks for words and repeats."""
@@ -137,17 +138,28 @@ def _fold_summaries(
 ) -> list[_Folded]:
     """Fold each summary that adds nothing into the place of a statement that it repeats.
 
-    Where a time in words holds more statements than the answer, its summaries are the
-    overview, and stay.
+    Where a time in words holds more statements than the answer, its overview comes first.
     """
     if _keeps_summaries(way, running):
         return list(folded)
     shown = [one.shown for one in folded]
     zone = running.lookup.zone
     repeating = find_repeating(shown, running.stocks, way.where, zone)
+    places = _fold_into_places(folded, repeating)
+    if way.understood is None or len(places) <= running.request.max_results:
+        return places
+    overview = find_overview(shown, way.understood.grain, zone)
+    leading = [one for one in folded if one.key in overview]
+    others = [one for one in folded if one.key not in overview]
+    return leading + _fold_into_places(others, repeating)
+
+
+def _fold_into_places(
+    folded: Sequence[_Folded],
+    repeating: Mapping[tuple[str | None, str], tuple[str, ...]],
+) -> list[_Folded]:
+    """Return the records that add something, with the ids of those that repeat them."""
     places = [one for one in folded if one.key not in repeating]
-    if way.understood and len(places) > running.request.max_results:
-        return list(folded)
     place_of = _number_places(places)
     for one in folded:
         agent, id_ = one.key

@@ -258,13 +258,18 @@ def _search(question: ContextQuestion, sources: Sources) -> SearchResponse:
     Unlike a question's, a prompt's time words exclude nothing.
     """
     response = _look_up(question, sources)
-    if response.searched.understood is None:
+    understood = response.searched.understood
+    if understood is None:
         return response
     found = {result.id for result in response.results}
     any_time = _look_up(question, sources, since=_BEGINNING)
     more = [result for result in any_time.results if result.id not in found]
     searched = any_time.searched.model_copy(
-        update={"understood": response.searched.understood}
+        update={
+            "understood": understood.model_copy(
+                update={"covering": tuple(found)}
+            )
+        }
     )
     return any_time.model_copy(
         update={"results": [*response.results, *more], "searched": searched}

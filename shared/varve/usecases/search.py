@@ -36,6 +36,7 @@ from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.usecases.asked_to_forget import drop_forgotten, has_requests
 from varve.usecases.browsing import browse
+from varve.usecases.covering import Telling, choose_telling, list_covering
 from varve.usecases.experience.search import with_experience
 from varve.usecases.find import Wanted, find, rerank
 from varve.usecases.lookup import (
@@ -192,12 +193,31 @@ def _route(meant: Meant, running: Running) -> tuple[Route, Lanes]:
 def _find_widened(
     way: Route, lanes: Lanes, running: Running
 ) -> Sequence[Ranked | Browsed]:
-    """Return what is found; nothing in the window of time words: what is found outside."""
+    """Return what is found; nothing in the window of time words: what is found outside.
+
+    For a question of time alone those are the summaries of longer periods that tell of it.
+    """
     found = _find(way, lanes, running)
-    if found or not (way.understood and way.text):
+    if found or way.understood is None:
         return found
-    wide = way.without_window(running.request)
-    return _find(wide, choose_lanes(wide, running), running)
+    if way.text:
+        wide = way.without_window(running.request)
+        return _find(wide, choose_lanes(wide, running), running)
+    return _find_covering(way, way.understood, running)
+
+
+def _find_covering(
+    way: Route, words: "TimeWords", running: Running
+) -> Sequence[Ranked | Browsed]:
+    """Return the summaries of the longer periods that tell of most days of a time."""
+    zone = running.lookup.zone
+    best = Telling([], 0)
+    for longer in list_covering(way, zone):
+        covering = _find(longer, choose_lanes(longer, running), running)
+        telling = choose_telling(covering, words, zone)
+        if telling.days > best.days:
+            best = telling
+    return best.found
 
 
 def _hide_forgotten(

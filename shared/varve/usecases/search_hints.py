@@ -28,6 +28,8 @@ def _explain_outside(way: Route, lanes: Lanes, running: Running) -> str | None:
     outside = way.weighs and not running.holds(lanes.filled, way)
     if outside or not lanes.filled:
         phrase = way.understood.phrase
+        if not way.text:
+            return f"Nothing of {phrase!r} itself is left; summaries of longer periods tell of it."
         return f"Nothing matches in the time of {phrase!r}; these are from any time."
     return None
 

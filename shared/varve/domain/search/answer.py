@@ -118,7 +118,8 @@ class Result(_ContractModel):
 class Understood(_ContractModel):
     """Time words found in the query, with the half-open window and grain they mean.
 
-    `is_all`, which is not part of the contract: the query asks for nothing but the time.
+    Two are not part of the contract. `is_all`: the query asks for nothing but the time.
+    `covering`: the ids of what a context found for the time, inside it or of longer periods.
     """
 
     phrase: str
@@ -126,6 +127,7 @@ class Understood(_ContractModel):
     until: str | None
     grain: str
     is_all: bool = Field(default=False, exclude=True)
+    covering: tuple[str, ...] = Field(default=(), exclude=True)
 
 
 class Searched(_ContractModel):
