@@ -51,6 +51,9 @@ def leaves_members(asked: Cues | None, earlier: str, later: Cues) -> bool:
     """Return whether a text ends a member of a list, and the question names none of these."""
     if not later.has("ending") or later.has("correcting"):
         return False
+    # "Ruby stopped eating meat" ends nothing of "I have two children, Ruby and Max".
+    if later.topics and later.topics.isdisjoint(read_cues(earlier).topics):
+        return False
     ended = _find_ended(earlier, later)
     if not ended or asked is None:
         return bool(ended)
