@@ -116,7 +116,7 @@ def test_a_file_system_that_tells_case_apart_takes_both(
 ) -> None:
     for workspace in ("Acme", "acme"):
         memory = Memory.open(tmp_path, workspace=workspace, agent="support")
-        memory.ingest(said(f"I work for {workspace}."))
+        memory.ingest(said(f"The key of {workspace} is red."))
         (told,) = found(memory)
         assert workspace in told
 

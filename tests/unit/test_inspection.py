@@ -100,10 +100,18 @@ def test_users_have_the_counts_of_their_own_records(memory: Memory) -> None:
     memory.ingest(
         [
             conversation(
-                1, "2026-03-02T09:00:00Z", "u-1", "Dana", "Good morning all."
+                1,
+                "2026-03-02T09:00:00Z",
+                "u-1",
+                "Dana",
+                "The kiln is hot today.",
             ),
             conversation(
-                2, "2026-03-04T09:00:00Z", "u-1", "Dana", "Good evening all."
+                2,
+                "2026-03-04T09:00:00Z",
+                "u-1",
+                "Dana",
+                "The oven is out of order.",
             ),
             conversation(
                 3, "2026-03-03T09:00:00Z", None, "Guest", "Hello to you."
