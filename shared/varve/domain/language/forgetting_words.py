@@ -27,7 +27,7 @@ class ForgettingWords:
 
     A statement is its speaker's own by a `subject`, by `own` or by `has`. `articles` and `joins`
     may stand between these and the thing, and `adverbs` right before a verb. A thing behind
-    `theirs` is another's; one behind a form of `being` is what a name stands for. What
+    `theirs` of `[changes]` is another's; one behind a form of `being` is what a name stands for. What
     begins with a `dangling` word tells of the same as the words before. `naming` is
     followed by a name. Each of `same` lists words that mean one thing. `tells` are other
     words for what is named, by a word of the request. A language that `drops_subject` has
@@ -61,7 +61,6 @@ class ForgettingWords:
     place: Words = ()
     articles: Words = ()
     joins: Words = ()
-    theirs: Words = ()
     being: Words = ()
     adverbs: Words = ()
     dangling: Words = ()

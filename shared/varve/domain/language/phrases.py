@@ -14,6 +14,7 @@ from varve.domain.language.spelling import restore_apostrophes
 from varve.domain.language.tokens import fold
 
 MAX_CACHED_WORDS = 16_384
+MAX_CACHED_TEXTS = 8_192
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _FIRST_WORD = re.compile(r"([a-z][a-z']*)(?=[ ,])(?!,\?)")
 _POSSESSIVE = "'s"
@@ -72,6 +73,7 @@ class Phrases:
         return frozenset(found)
 
 
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def fold_apostrophes(text: str) -> str:
     """Return the folded text with straight apostrophes, with those that words lack."""
     return restore_apostrophes(fold(text).replace("’", "'"))

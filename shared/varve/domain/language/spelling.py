@@ -1,16 +1,14 @@
 """Words written in haste: "dont" without its apostrophe, "alergico" without its accent."""
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.tokens import fold
 
-MAX_CACHED_TEXTS = 8_192
 _APOSTROPHE = "'"
 
 
-@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def restore_apostrophes(text: str) -> str:
     """Return the text with the apostrophes that its words lack: "don't", "I'm".
 

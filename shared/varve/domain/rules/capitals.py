@@ -8,7 +8,7 @@ belong to it.
 import re
 from functools import cache
 
-from varve.domain.language.languages import installed_languages
+from varve.domain.language.names import collect_name_words
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import fold
 from varve.domain.rules.names import PLACES
@@ -24,7 +24,8 @@ def restore_capitals(text: str) -> str:
 
     A text with a capital, but for "I", stays as it is.
     """
-    if text != text.lower() and any(map(str.isupper, _OWN.sub("", text))):
+    others = _OWN.sub("", text)
+    if others != others.lower():
         return text
     return _named().sub(_capitalize, text)
 
@@ -45,29 +46,23 @@ def _ends(found: re.Match[str]) -> bool:
 @cache
 def _list_unnamed() -> frozenset[str]:
     """Return the folded words that follow such words, and are no names."""
-    every = set(STOP_WORDS)
-    for language in installed_languages():
-        every |= set(language.names.unnamed)
-    return frozenset(every)
+    return STOP_WORDS | frozenset(collect_name_words("unnamed"))
 
 
 @cache
 def _list_followers() -> frozenset[str]:
-    every = set(STOP_WORDS)
-    for language in installed_languages():
-        every |= set(language.names.followers)
-    return frozenset(every)
+    """Return the folded words that stand behind a name and are no part of it."""
+    return STOP_WORDS | frozenset(collect_name_words("followers"))
 
 
 @cache
 def _named() -> re.Pattern[str]:
     """Return a name behind words that a name follows; a known place may have several words."""
-    leads: list[str] = []
-    for language in installed_languages():
-        leads += language.names.before_name
-    places = sorted((place for place in PLACES if " " in place), key=len)
-    name = "|".join([*map(re.escape, reversed(places)), _WORD])
+    leads = "|".join(collect_name_words("before_name"))
+    places = (place for place in PLACES if " " in place)
+    longest_first = sorted(places, key=len, reverse=True)
+    name = "|".join([*map(re.escape, longest_first), _WORD])
     return re.compile(
-        rf"(?P<lead>\b(?:{'|'.join(leads)}) )(?P<name>(?:{name}))(?![\w'’@./-]*\w)",
+        rf"(?P<lead>\b(?:{leads}) )(?P<name>{name})(?![\w'’@./-]*\w)",
         re.IGNORECASE,
     )

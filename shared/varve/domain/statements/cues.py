@@ -255,6 +255,12 @@ def compile_phrases(
     return re.compile(rf"(?<!\w)(?:{join_phrases(read)})(?!\w)")
 
 
+@cache
+def words_of_present() -> re.Pattern[str]:
+    """Return the words of the present tense of all languages, in folded text."""
+    return compile_phrases(lambda language: language.changes.present)
+
+
 def _choose_readers(text: str) -> list[_Reader]:
     """Return the readers of the language with most stop words in the text; ties are kept."""
     said = words(text)

@@ -98,7 +98,11 @@ def _list_determiners() -> list[tuple[frozenset[str], frozenset[str]]]:
             (one for one in installed_languages() if one is not language),
             "stop_words",
         )
-        determiners = {*given.own, *given.theirs, *given.articles} - others
+        determiners = {
+            *given.own,
+            *language.changes.theirs,
+            *given.articles,
+        } - others
         empty = language.words.stop_words | language.words.courtesies
         found.append((frozenset(determiners), empty))
     return found

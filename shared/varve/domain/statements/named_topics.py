@@ -192,7 +192,7 @@ class TopicWords:
         self.subject = re.compile(any_of(given.subject))
         owner = "" if given.drops_subject else rf"\b{any_of(given.subject)} "
         self.has = re.compile(rf"{owner}\b{any_of(given.has)}$")
-        self.theirs = frozenset(given.theirs)
+        self.theirs = frozenset(language.changes.theirs)
         self.being = frozenset(given.being)
         self.place = re.compile(any_of(given.place))
         self.naming = re.compile(rf"\b{any_of(given.naming)}")

@@ -12,6 +12,7 @@ from varve.domain.statements.cues import (
     MAX_CACHED_TEXTS,
     compile_phrases,
     read_cues,
+    words_of_present,
 )
 from varve.domain.statements.other_matters import BESIDE_ALL
 from varve.domain.statements.particulars import (
@@ -76,7 +77,7 @@ def _have_two_heads(one: _PlacedThing, other: _PlacedThing) -> bool:
 def _read_subject(text: str) -> _PlacedThing | None:
     """Return what a text is about; None: it names no place or owner of it."""
     folded = fold_apostrophes(text)
-    verb = _verb().search(folded)
+    verb = words_of_present().search(folded)
     if verb is None:
         return None
     subject = folded[: verb.start()]
@@ -96,11 +97,6 @@ def _read_subject(text: str) -> _PlacedThing | None:
 def _stem(words: str) -> frozenset[str]:
     """Return the stems of the words that tell what a text is about."""
     return frozenset(read_stems(words) - list_any_matter())
-
-
-@cache
-def _verb() -> re.Pattern[str]:
-    return compile_phrases(lambda language: language.changes.present)
 
 
 @cache

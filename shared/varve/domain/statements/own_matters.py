@@ -6,11 +6,11 @@ leaves open whose it is ("the dog needs his shots") may be one's own.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 
+from varve.domain.language.names import PARTICLES
 from varve.domain.language.tokens import fold
 from varve.domain.language.verbs import is_verb_form
-from varve.domain.statements.cues import join_phrases, read_cues
+from varve.domain.statements.cues import read_cues
 from varve.domain.statements.forget_requests import Naming
 from varve.domain.statements.likeness import is_same_word
 from varve.domain.statements.named_topics import Topic
@@ -27,6 +27,7 @@ from varve.domain.statements.told_sentences import (
 _POSSESSION = "s"
 _REACH = 3
 """So many words may stand between an owner and the thing, the owner's "s" among them."""
+_OF = re.compile(PARTICLES)
 _ARTICLE = "el"
 """Without its accent it is no person."""
 
@@ -135,7 +136,7 @@ class _Mention:
 
     def _has_owner_behind(self) -> bool:
         """Return whether "de Ana" or "of my boss" stands right behind."""
-        if not self._after or not _of().fullmatch(self._after[0]):
+        if not self._after or not _OF.fullmatch(self._after[0]):
             return False
         behind = self._after[1:]
         return self._is_name(behind[:1]) or _begins_with_person(behind)
@@ -197,10 +198,3 @@ def _begins_with_person(words: Sequence[str]) -> bool:
         text.startswith(person)
         for person in read_cues(text).persons - {_ARTICLE}
     )
-
-
-@cache
-def _of() -> re.Pattern[str]:
-    """Return the words before an owner: "of", "de"."""
-    words = join_phrases(lambda language: language.names.particles)
-    return re.compile(words)

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
+from varve.domain.language.names import PARTICLES
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.statements.confirming import list_persons
 from varve.domain.statements.cues import (
     MAX_CACHED_TEXTS,
     compile_phrases,
-    join_phrases,
     read_cues,
+    words_of_present,
 )
 from varve.domain.statements.named_subjects import share_name
 from varve.domain.statements.particulars import count_shared
@@ -57,7 +58,7 @@ def _find_things(folded: str, person: str) -> Iterator[str]:
     if person.endswith("'s"):
         yield _cut(behind)
     before = re.search(
-        rf"((?:\w+ ){{1,{_MOST_WORDS}}})(?:{_of()}) $", folded[:at]
+        rf"((?:\w+ ){{1,{_MOST_WORDS}}})(?:{PARTICLES}) $", folded[:at]
     )
     if before:
         yield before[1]
@@ -69,20 +70,10 @@ def _cut(text: str) -> str:
     """Return the first words of a text, up to a verb or the end of a clause."""
     thing = re.match(rf"(?:\s*[\w'-]+){{0,{_MOST_WORDS}}}", text)
     words = thing[0] if thing else ""
-    verb = _verb().search(words)
+    verb = words_of_present().search(words)
     return words[: verb.start()] if verb else words
-
-
-@cache
-def _of() -> str:
-    return join_phrases(lambda language: language.names.particles)
 
 
 @cache
 def _theirs() -> re.Pattern[str]:
     return compile_phrases(lambda language: language.changes.theirs)
-
-
-@cache
-def _verb() -> re.Pattern[str]:
-    return compile_phrases(lambda language: language.changes.present)

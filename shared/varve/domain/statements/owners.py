@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
+from varve.domain.language.names import PARTICLES
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.tokens import words
-from varve.domain.statements.cues import Cues, join_phrases, read_cues
+from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.likeness import telling_words
 from varve.domain.statements.particulars import collect_stems
 
+_OF = rf"(?P<whose>(?: (?:{PARTICLES}) \w+){{1,2}})"
+"""An owner behind a person: "de Ana", "de piso de Ana"."""
 _OWNED = re.compile(r"(?P<whose>.+?)'s (?P<whom>.+)")
 
 
@@ -46,7 +48,7 @@ def _list_persons(folded: str, cues: Cues) -> Iterator[tuple[str, str, str]]:
             phrase = f"{first_name}{person}"
             yield phrase, f"{first_name}{owned['whose']}", owned["whom"]
             continue
-        behind = re.search(rf"(?<!\w){re.escape(person)}{_of()}", folded)
+        behind = re.search(rf"(?<!\w){re.escape(person)}{_OF}", folded)
         if behind:
             yield behind[0], behind["whose"], person
 
@@ -59,10 +61,3 @@ def _find_name_before(phrase: str, folded: str, cues: Cues) -> str:
     if found is None or names.isdisjoint(stems(found[1])):
         return ""
     return f"{found[1]} "
-
-
-@cache
-def _of() -> str:
-    """Return the pattern of an owner behind a person: "de Ana", "de piso de Ana"."""
-    of = join_phrases(lambda language: language.names.particles)
-    return rf"(?P<whose>(?: (?:{of}) \w+){{1,2}})"

@@ -6,12 +6,11 @@ from functools import cache
 
 from varve.domain.extractive import sentences
 from varve.domain.language.courtesies import is_courtesy
-from varve.domain.language.languages import installed_languages
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.tokens import words
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.statements.cues import Cues, join_phrases, read_cues
-from varve.domain.statements.forget_requests import any_of, may_ask
+from varve.domain.statements.forget_requests import may_ask
 
 _TAILS = re.compile(r"[,;:] +(?=\w)")
 _NOT_MEANT = frozenset({"reported", "supposed"})
@@ -151,12 +150,8 @@ def _dictates() -> re.Pattern[str]:
 
 @cache
 def _repeats() -> re.Pattern[str]:
-    patterns = [
-        one
-        for language in installed_languages()
-        for one in language.forgetting.repeats
-    ]
-    return re.compile(rf"(?<!\w){any_of(patterns)}")
+    patterns = join_phrases(lambda language: language.forgetting.repeats)
+    return re.compile(rf"(?<!\w)(?:{patterns})")
 
 
 @cache
