@@ -53,10 +53,10 @@ def test_a_thing_is_named_by_two_words_and_not_by_the_topic_of_one(
 
 TWO_PLACES = [
     (
-        "The wifi password at home is bluewhale9.",
-        "The wifi password at the office is tulip-33.",
-        "What is the wifi password at home?",
-        "What is the wifi password at the office?",
+        "The wifi code at home is bluewhale9.",
+        "The wifi code at the office is tulip-33.",
+        "What is the wifi code at home?",
+        "What is the wifi code at the office?",
     ),
     (
         "My mom's wifi code is sunflower5.",
@@ -122,15 +122,15 @@ def test_one_thing_may_be_told_with_its_place_or_without(
     assert not tells_other_thing(earlier, later)
 
 
-def test_the_office_keeps_its_password_when_home_gets_a_new_one(
+def test_the_office_keeps_its_code_when_home_gets_a_new_one(
     tmp_path: Path,
 ) -> None:
     memory = Memory.open(tmp_path / "memory", now=NOW)
-    old = "The wifi password at home is bluewhale9."
-    new = "We changed it, the wifi password at home is otter12."
-    office = "The wifi password at the office is tulip33."
+    old = "The wifi code at home is bluewhale9."
+    new = "We changed it, the wifi code at home is otter12."
+    office = "The wifi code at the office is tulip33."
     memory.ingest([talk(1, old), talk(3, office), talk(9, new)])
-    results = list(memory.search("What is the wifi password at home?").results)
+    results = list(memory.search("What is the wifi code at home?").results)
     assert new in results[0].content
     assert not find(results, old).current
     assert find(results, office).current
