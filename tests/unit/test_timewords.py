@@ -220,6 +220,40 @@ la settimana scorsa | 2026-11-09 | 2026-11-16 | weekly
 há 3 dias | 2026-11-18 | 2026-11-19 | daily
 vorige week | 2026-11-09 | 2026-11-16 | weekly
 
+What did Dana say half a year ago? | 2026-04-06 | 2026-07-06 | monthly
+¿Qué hice hace medio año? | 2026-04-06 | 2026-07-06 | monthly
+hace un año y medio | 2025-01-06 | 2025-10-04 | monthly
+What did I do last Christmas? | 2025-12-24 | 2025-12-27 | daily
+What did we eat on Christmas Day? | 2025-12-25 | 2025-12-26 | daily
+What happened on New Year’s Eve? | 2025-12-31 | 2026-01-02 | daily
+What did I do New Year's Eve? | 2025-12-31 | 2026-01-02 | daily
+What did I do two Christmases ago? | 2024-12-24 | 2024-12-27 | daily
+the Christmas before last | 2024-12-24 | 2024-12-27 | daily
+What did I wear last Halloween? | 2026-10-31 | 2026-11-01 | daily
+next Valentine's Day | 2027-02-14 | 2027-02-15 | daily
+in the Christmas of 2023 | 2023-12-24 | 2023-12-27 | daily
+¿Qué hice el día de Navidad? | 2025-12-25 | 2025-12-26 | daily
+¿Qué hice las navidades pasadas? | 2025-12-24 | 2026-01-07 | daily
+¿Qué cenamos en Nochevieja? | 2025-12-31 | 2026-01-02 | daily
+¿Qué me dijo el día de Reyes? | 2026-01-06 | 2026-01-07 | daily
+¿Adónde fuimos en San Valentín? | 2026-02-14 | 2026-02-15 | daily
+¿Qué hice en la Navidad de 2024? | 2024-12-24 | 2024-12-27 | daily
+What did I do on the 16th? | 2026-11-16 | 2026-11-17 | daily
+What did I do on the 30th? | 2026-10-30 | 2026-10-31 | daily
+What happened between the 3rd and the 5th? | 2026-11-03 | 2026-11-06 | daily
+What did I buy on the 16th of last month? | 2026-10-16 | 2026-10-17 | daily
+¿Qué hice el día 16? | 2026-11-16 | 2026-11-17 | daily
+¿Qué pasó entre el 3 y el 5? | 2026-11-03 | 2026-11-06 | daily
+¿Qué hice el 16 del mes pasado? | 2026-10-16 | 2026-10-17 | daily
+What did I do on the first of March? | 2026-03-01 | 2026-03-02 | daily
+¿Qué hice el uno de marzo? | 2026-03-01 | 2026-03-02 | daily
+What did I do on 16/03/2026? | 2026-03-16 | 2026-03-17 | daily
+What did I do on 3/16/2026? | 2026-03-16 | 2026-03-17 | daily
+What did I do on 5/5/26? | 2026-05-05 | 2026-05-06 | daily
+What did I do on 16.3.2026? | 2026-03-16 | 2026-03-17 | daily
+¿Qué hice el 03/04/2026? | 2026-04-03 | 2026-04-04 | daily
+¿Qué hice el 16/03? | 2026-03-16 | 2026-03-17 | daily
+
 @ 2026-02-10T12:00:00Z Europe/Lisbon
 in March | 2025-03-01 | 2025-04-01 | monthly
 in February | 2026-02-01 | 2026-03-01 | monthly
@@ -343,7 +377,6 @@ Since which year had Priya been vegetarian?
 Who is Lee's manager since the change of team?
 more than three months ago
 What did Dana say the week before last Monday?
-What did Dana say half a year ago?
 a year and two months ago
 a week and a day ago
 two or three weeks ago
@@ -351,7 +384,26 @@ between two and three weeks ago
 What changed in the past year and a half?
 the past 2 years and 3 months
 ¿Qué cambió en el último año y medio?
-hace un año y medio
+What do we do at Christmas?
+What did I plan for Christmas?
+Did I buy the Christmas Eve pajamas?
+What did I eat before the Christmas party?
+When do I water my Christmas cactus?
+Christmas
+16/03 is my lucky number
+What did I do on 03/04/2026?
+What happened on the 16th floor?
+What appointment do I have on the 16th?
+Is 16.3.2026 the newest version?
+What happened half a week ago?
+Who should march first?
+¿Qué compré para Navidad?
+¿Cuál es la receta de la cena de Navidad?
+¿Qué hago en Navidad?
+¿Qué hice las semanas pasadas?
+¿Cuánto tardó el 16 hasta Gracia?
+¿Qué cita tengo el día 16?
+hace medio año que no llama
 hace un año y dos meses
 vor einem Jahr und zwei Monaten
 What did Dana do in March 2 years ago?
@@ -521,6 +573,7 @@ def test_understands_only_what_the_corpus_questions_say() -> None:
         "On which day was Dana's dentist appointment in October 2025?": "in October 2025",
         "Where was Dana living in April 2026?": "in April 2026",
         "Where did Marco work in the summer of 2025?": "in the summer of 2025",
+        "¿En qué vuelo fue Marco a Valencia por Navidad y con qué localizador?": "por Navidad",
     }
 
 

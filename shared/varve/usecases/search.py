@@ -196,8 +196,13 @@ def _find_widened(
     """Return what is found; nothing in the window of time words: what is found outside.
 
     For a question of time alone those are the summaries of longer periods that tell of it.
+    What was told of a holiday soon after it comes before the words of its days.
     """
     found = _find(way, lanes, running)
+    later = way.after_holiday()
+    if later is not None:
+        told = _find(later, choose_lanes(later, running), running)
+        found = [*told, *found]
     if found or way.understood is None:
         return found
     if way.text:

@@ -29,7 +29,7 @@ Form = tuple[str, Pattern]
 NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 
 _DAY = "(?:(?:{the_day}) )?(?P<day>0?[1-9]|[12][0-9]|3[01])(?:{ordinal})?"
-_TURNED = "(?:{span}|{weekday}|{month}|{season})"
+_TURNED = "(?:{span}|{weekday}|{month}|{season}|{holiday})"
 _NUMBER_GROUP = re.compile(r"\(\?P<n>[^)]*\)")
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _LEFT = r"(?:(?<![\w#$€£/\\.@'’-]){glued})"
@@ -100,7 +100,9 @@ class Grammar:
         while match[f"f{number}"] is None:
             number += 1
         form, pattern = self.forms[number]
-        found = pattern.fullmatch(match[f"f{number}"])
+        # Not the group's text alone: a form may need a word before it.
+        start, end = match.span(f"f{number}")
+        found = pattern.fullmatch(match.string, start, end)
         if found is None:
             return form, None
         return form, read_parts(found, self.vocabulary)
@@ -193,7 +195,7 @@ def _expand(
 
 def _name_pattern(kind: str, names: Iterable[str]) -> str:
     """Return a pattern for any of the names, the longest first; of numbers also for digits."""
-    alternatives = [re.escape(name) for name in names]
+    alternatives = [re.escape(name).replace("'", "['’]") for name in names]
     alternatives.sort()
     alternatives.sort(key=len, reverse=True)
     if kind == "n":

@@ -57,7 +57,8 @@ class Times:
     `months`, `short_months`, `weekdays` (from Monday), `quarters` and `seasons` (from spring) have a
     list of names for each member; a short name counts only beside a day. `units`, `numbers`,
     `vague_numbers` (by their middle), `ordinals` (from the end below 0), `turns` (last, this, next),
-    `turns_after` (those that may also stand behind) and `fixed` ("-1 day") have words by meaning.
+    `turns_after` (those that may also stand behind), `holidays` (by their first and last day, "12-31
+    01-01"), `day_words` (of the month) and `fixed` ("-1 day") have words by meaning.
     `forms` and `joins` are patterns, `leads` prepositions by kind, `words` further patterns
     that the forms name in braces. `needs` are the kinds of prepositions without which a form tells
     no time.
@@ -75,6 +76,8 @@ class Times:
     ordinals: WordsByName = field(default_factory=dict)
     turns: WordsByName = field(default_factory=dict)
     turns_after: WordsByName = field(default_factory=dict)
+    holidays: WordsByName = field(default_factory=dict)
+    day_words: WordsByName = field(default_factory=dict)
     fixed: WordsByName = field(default_factory=dict)
     forms: WordsByName = field(default_factory=dict)
     leads: WordsByName = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """What an expression of time in a question means: the span of local days, seen from a day."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 
 from varve.domain.language.dates import (
@@ -14,10 +15,24 @@ from varve.domain.language.dates import (
     shift,
     whole,
 )
-from varve.domain.language.seasons import season_ago, season_in, turned_season
+from varve.domain.language.seasons import season_in
 from varve.domain.language.vocabulary import Parts
+from varve.domain.language.yearly import (
+    SpanIn,
+    holiday_in,
+    nearest_yearly,
+    turned_yearly,
+    yearly_ago,
+)
 
 _THURSDAY = 3
+_CENTURY = 2000
+
+_HALVES: Mapping[str, tuple[int, str]] = {
+    "year": (6, "month"),
+    "month": (15, "day"),
+}
+"""What half of a unit is."""
 
 Meaning = Callable[[Parts, date, int], Span | None]
 
@@ -43,8 +58,9 @@ def _moved(base: date, count: int, unit: str) -> Span:
 def _ago(parts: Parts, base: date, _: int) -> Span | None:
     """three months ago, a few weeks ago, two summers ago"""
     count = parts.some or parts.count or 0
-    if parts.season is not None:
-        return season_ago(base, parts.season, count)
+    yearly = _yearly(parts)
+    if yearly is not None:
+        return yearly_ago(yearly, base, count)
     span = _moved(base, -count, parts.unit)
     slack = _slack(parts, count)
     if not slack:
@@ -54,6 +70,31 @@ def _ago(parts: Parts, base: date, _: int) -> Span | None:
     first = min(span.first, middle - days)
     last = max(span.last, middle + days)
     return Span(first, last, span.unit)
+
+
+def _yearly(parts: Parts) -> SpanIn | None:
+    """Return what a season or a holiday is in each year; None: there is neither."""
+    if parts.season is not None:
+        season = parts.season
+        return lambda year: season_in(year, season)
+    if parts.holiday:
+        return lambda year: holiday_in(year, parts.holiday)
+    return None
+
+
+def _ago_half(parts: Parts, base: date, direction: int) -> Span | None:
+    """half a year ago"""
+    return _ago_and_half(replace(parts, count=0), base, direction)
+
+
+def _ago_and_half(parts: Parts, base: date, direction: int) -> Span | None:
+    """a year and a half ago; None for units whose halves are none of the calendar"""
+    if parts.unit not in _HALVES:
+        return None
+    half, unit = _HALVES[parts.unit]
+    count = 1 if parts.count is None else parts.count
+    estimate = Parts(count=(2 * count + 1) * half, unit=unit, near=True)
+    return _ago(estimate, base, direction)
 
 
 def _slack(parts: Parts, count: int) -> float:
@@ -90,8 +131,9 @@ def _ahead(parts: Parts, base: date, _: int) -> Span:
 def _turned(parts: Parts, base: date, _: int) -> Span:
     """last week, this March, next Friday, last summer"""
     turn = parts.turn or 0
-    if parts.season is not None:
-        return turned_season(base, parts.season, turn)
+    yearly = _yearly(parts)
+    if yearly is not None:
+        return turned_yearly(yearly, base, turn)
     if parts.unit:
         return _moved(base, turn, parts.unit)
     if parts.weekday is not None:
@@ -106,7 +148,10 @@ def _turned(parts: Parts, base: date, _: int) -> Span:
 
 
 def _before_last(parts: Parts, base: date, _: int) -> Span:
-    """the week before last"""
+    """the week before last, the Christmas before last"""
+    yearly = _yearly(parts)
+    if yearly is not None:
+        return yearly_ago(yearly, base, 2)
     return _moved(base, -2, parts.unit)
 
 
@@ -119,11 +164,55 @@ def _weekday_week(parts: Parts, base: date, _: int) -> Span:
 
 
 def _month_turn(parts: Parts, base: date, _: int) -> Span:
-    """March of last year"""
-    turn = parts.turn or 0
-    month = parts.month or 1
-    in_year = shift(base, turn, "year")
-    return _month_of(in_year.year, month)
+    """March of last year, Christmas last year"""
+    in_year = shift(base, parts.turn or 0, "year").year
+    if parts.holiday:
+        return holiday_in(in_year, parts.holiday)
+    return _month_of(in_year, parts.month or 1)
+
+
+def _day_turn(parts: Parts, base: date, _: int) -> Span:
+    """the 16th of last month"""
+    month = _moved(base, parts.turn or 0, "month")
+    return _one_day(month.first.replace(day=parts.day or 1))
+
+
+def _day_number(parts: Parts, base: date, direction: int) -> Span:
+    """the 16th: the latest day with this number, or the first from the day on"""
+    number = parts.day or 1
+    month = base.replace(day=1)
+    passed = number - base.day
+    if passed * direction < 0:
+        month = shift(month, direction, "month")
+    while whole(month, "month").last.day < number:
+        month = shift(month, direction, "month")
+    return _one_day(month.replace(day=number))
+
+
+def _numeric_date(parts: Parts, base: date, direction: int) -> Span | None:
+    """16/03/2026, 16/03/26"""
+    year = parts.year
+    if year is not None and year < _CENTURY // 20:
+        parts = replace(parts, year=_CENTURY + year)
+    return _day_month(parts, base, direction)
+
+
+def _same_figures(parts: Parts, base: date, direction: int) -> Span | None:
+    """3/3/2026; None for 3/4/2026, which has two readings in English"""
+    if parts.day != parts.month:
+        return None
+    return _numeric_date(parts, base, direction)
+
+
+def _holiday(parts: Parts, base: date, direction: int) -> Span:
+    """Christmas, Christmas 2025"""
+    if parts.year is not None:
+        return holiday_in(parts.year, parts.holiday)
+
+    def in_year(year: int) -> Span:
+        return holiday_in(year, parts.holiday)
+
+    return nearest_yearly(in_year, base, direction)
 
 
 def _iso(parts: Parts, *_: object) -> Span:
@@ -257,6 +346,8 @@ def _nearest_month(base: date, month: int, direction: int) -> Span:
 
 _MEANINGS: Mapping[str, Meaning] = {
     "ago": _ago,
+    "ago_half": _ago_half,
+    "ago_and_half": _ago_and_half,
     "rolling": _rolling,
     "over": _rolling,
     "over_last": _rolling,
@@ -267,6 +358,15 @@ _MEANINGS: Mapping[str, Meaning] = {
     "before_last": _before_last,
     "weekday_week": _weekday_week,
     "month_turn": _month_turn,
+    "day_turn": _day_turn,
+    "day_number": _day_number,
+    "numeric_date": _numeric_date,
+    "same_figures": _same_figures,
+    "dotted_date": _numeric_date,
+    "day_slash": _numeric_date,
+    "holiday": _holiday,
+    "holiday_alone": _holiday,
+    "holiday_year": _holiday,
     "iso": _iso,
     "iso_month": _iso_month,
     "day_month": _day_month,

@@ -18,6 +18,9 @@ BORROWS_YEAR = (
     "week",
     "iso_week",
     "month_week",
+    "day_number",
+    "day_slash",
+    "holiday",
 )
 _YEARLESS = (*BORROWS_YEAR, "weekday")
 

@@ -5,7 +5,7 @@ An ambiguous phrase is left alone, because a wrong window hides results.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -24,13 +24,17 @@ from varve.domain.language.vocabulary import hints_at_time
 
 @dataclass(frozen=True, slots=True)
 class TimeWords:
-    """The time in a text: a half-open window in UTC, the phrase, and the text without it."""
+    """The time in a text: a half-open window in UTC, the phrase, and the text without it.
+
+    `holiday` has the names of the holiday that it is; people tell of one on other days by its name.
+    """
 
     since: datetime | None
     until: datetime | None
     grain: Grain
     phrase: str
     rest: str
+    holiday: tuple[str, ...] = ()
 
 
 # "the notes from last week" were made in it; "from November 2026" is where something begins.
@@ -79,7 +83,8 @@ def understand(
         span = reader.join(chosen, today)
         if span is None:
             return None
-        return _answer(text, chosen, span, zone)
+        answer = _answer(text, chosen, span, zone)
+        return answer and replace(answer, holiday=_names(chosen, grammar))
     except (ValueError, OverflowError):  # outside the calendar
         return None
 
@@ -157,6 +162,15 @@ class _TimeReader:
         if one.lead == "between":
             join = self.grammar.and_
         return join.fullmatch(between) is not None
+
+
+def _names(chosen: Sequence[Expression], grammar: Grammar) -> tuple[str, ...]:
+    """Return the names, in all languages, of the holiday that the only expression means."""
+    days = chosen[0].parts.holiday
+    if not days or len(chosen) > 1:
+        return ()
+    known = grammar.vocabulary["holiday"]
+    return tuple(name for name, meaning in known.items() if meaning == days)
 
 
 def _has_word(text: str) -> bool:

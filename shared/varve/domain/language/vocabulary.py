@@ -22,6 +22,7 @@ YEAR = "19[0-9]{2}|20[0-9]{2}|2100"
 _TURNS = {"last": "-1", "this": "0", "next": "1"}
 _SPANS = ("week", "month", "quarter", "year")
 _HINT_KINDS = (
+    "holiday",
     "fixed",
     "span",
     "unit",
@@ -31,7 +32,10 @@ _HINT_KINDS = (
     "q",
     "season",
 )
-_HINT_YEAR = re.compile(rf"(?<!\d)(?:{YEAR})(?!\d)")
+_HINT_FIGURES = re.compile(
+    rf"(?i)(?<!\d)(?:{YEAR})(?!\d)|\d[/-]\d|\b\d\d?(?:st|nd|rd|th)\b|\bel \d"
+)
+"""A year, a date in figures, or the number of a day."""
 _WORD = re.compile(r"\w+")
 
 
@@ -43,7 +47,7 @@ class Parts:
     `nth` counts the weeks of a month, from its end below 0. `away` is a distance from today,
     such as (-1, "week"). `first` is the first of several days, of which `day` is the last.
     `some` is the middle of a vague number, such as "a few"; `near` is true of "about two".
-    Seasons count from spring, 1.
+    Seasons count from spring, 1. `holiday` has the first and the last day: "12-31 01-01".
     """
 
     month: int | None = None
@@ -62,6 +66,7 @@ class Parts:
     some: int | None = None
     near: bool = False
     season: int | None = None
+    holiday: str = ""
 
 
 def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
@@ -80,7 +85,7 @@ def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
     return Parts(
         month=_read_number(meanings, "month", "anymonth"),
         weekday=_read_number(meanings, "weekday"),
-        day=_read_number(meanings, "day"),
+        day=_read_number(meanings, "day", "dayword"),
         year=_read_number(meanings, "year"),
         quarter=_read_number(meanings, "q"),
         week=_read_number(meanings, "week"),
@@ -94,6 +99,7 @@ def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
         some=_read_number(meanings, "some"),
         near="near" in meanings,
         season=_read_number(meanings, "season"),
+        holiday=meanings.get("holiday", ""),
     )
 
 
@@ -102,7 +108,7 @@ def _find_meaning(vocabulary: Vocabulary, kind: str, text: str) -> str:
     known = vocabulary.get(kind)
     if known is None or text.isdigit():
         return text
-    meaning = known.get(text.casefold())
+    meaning = known.get(text.casefold().replace("’", "'"))
     if meaning:
         return meaning
     return known.get(without_accents(text), "")
@@ -149,6 +155,8 @@ def read_vocabulary(times: Times, *, plain: bool = True) -> Vocabulary:
         "nth": _index_words(times.ordinals),
         "some": _index_words(times.vague_numbers),
         "season": _number_names(times.seasons, first=1),
+        "holiday": _index_words(times.holidays),
+        "dayword": _index_words(times.day_words),
     }
     if not plain:
         return vocabulary
@@ -198,7 +206,7 @@ def hints_at_time(text: str) -> bool:
     words = _WORD.findall(text.casefold())
     if any(word in hints for word in words):
         return True
-    return _HINT_YEAR.search(text) is not None
+    return _HINT_FIGURES.search(text) is not None
 
 
 @cache

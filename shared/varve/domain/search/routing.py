@@ -1,7 +1,7 @@
 """Routing of a question to a time window and grains, by rule and without a model."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -17,6 +17,10 @@ from varve.domain.search.question import (
 
 if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords
+
+
+TOLD_AFTER = timedelta(days=31)
+"""How long after a holiday what names it may tell of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,27 @@ class Route:
             self, text="", understood=None, weighs=False, lasting=False
         )
 
+    def after_holiday(self) -> "Route | None":
+        """Return the route to what was told of a holiday, by its name, soon after it.
+
+        None: this is not the route to all that happened on a holiday.
+        """
+        words = self.understood
+        if self.text or words is None or not words.holiday:
+            return None
+        if words.since is None or words.until is None:
+            return None
+        until = _get_earliest(words.until + TOLD_AFTER, self.limits.until)
+        if until is None or until <= words.until:
+            return None
+        where = replace(
+            self.where,
+            since=words.until,
+            until=until,
+            mentions=(*self.where.mentions, words.holiday),
+        )
+        return replace(self, where=where)
+
     def without_window(self, request: SearchRequest) -> "Route":
         """Return the route without the window that the question's words mean."""
         return replace(self, where=self.limits, text=request.text, asked=None)
@@ -182,11 +207,14 @@ def _has_weighing_time(text: str, words: "TimeWords") -> bool:
 
     People often talk about a day on another day. A date in a question about something
     therefore only shows where to look first. Two sorts of questions filter: those with
-    a time relative to now ("last week"), and those that ask for nothing but the time
-    ("what happened in March?").
+    a time relative to now ("last week") that is no holiday, and those that ask for nothing
+    but the time ("what happened in March?", "what did I do last Christmas?").
     """
     if asks_for_a_state(text):
         return True
+    if words.holiday:
+        is_alone = words.rest == text
+        return not is_alone and not asks_for_everything(words.rest)
     if is_relative_time(words.phrase):
         return False
     # Without other words there is no rest: the text is nothing but a time.
