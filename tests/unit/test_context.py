@@ -433,8 +433,29 @@ class TestNothing:
         world.holds("The boiler bangs.")
         assert (
             world.context("boiler", max_tokens=5).reason
-            == "max_tokens=5 leaves no room; raise it"
+            == "max_tokens=5 leaves no room for any line; the shortest needs 47"
         )
+
+    @pytest.mark.parametrize("prompt", ["boiler", "¿qué caldera?"])
+    def test_a_small_limit_holds_the_best_line_that_fits(
+        self, world: World, prompt: str
+    ) -> None:
+        world.holds("The boiler bangs.", "La caldera pierde agua.")
+        block = world.context(prompt, max_tokens=60)
+        assert len(block.ids) == 1
+        assert block.tokens <= 60
+        short = world.context(prompt, max_tokens=40).reason or ""
+        needed = int(short.rpartition(" ")[2])
+        assert world.context(prompt, max_tokens=needed).ids
+        assert not world.context(prompt, max_tokens=needed - 1).ids
+        assert world.context(block.text).empty
+
+    def test_a_profile_that_does_not_fit_says_so(self, world: World) -> None:
+        world.knows("allergies", "nuts")
+        block = world.context(
+            "Hungry, what now?", user_id="u-42", max_tokens=9
+        )
+        assert "leaves no room" in (block.reason or "")
 
     def test_a_question_about_an_attribute_is_answered_by_the_head_alone(
         self, world: World

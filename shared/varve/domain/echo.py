@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from varve.domain.block import (
+    BRIEF_NOTICE,
     EXPERIENCE_KNOWN,
     EXPERIENCE_TAG,
     EXPERIENCE_UNKNOWN,
@@ -79,12 +80,13 @@ _OURS = re.compile(
     rf"{_LEADING}(?:-?[ \t]*\[{_DATE} {_ID}[\w.-]+\].*|{_CUT_ENTRY}|{_CUT_CLOSING})\s*",
     re.I,
 )
+_NOTICES = f"{re.escape(NOTICE)}|{re.escape(BRIEF_NOTICE)}"
 _HEADED = re.compile(
     rf"(?:^{_LEADING})?\[{_DATE} {_ID}(?:[0-9a-f]{{24}}|[\w.-]+\])",
     re.I | re.M,
 )
 _STRAYS = re.compile(
-    rf"^{_LEADING}(?:-?[ \t]*\[{_DATE} {_ID}[0-9a-f]{{24}}\]|{re.escape(NOTICE)}).*\n?"
+    rf"^{_LEADING}(?:-?[ \t]*\[{_DATE} {_ID}[0-9a-f]{{24}}\]|{_NOTICES}).*\n?"
     rf"|(?:^{_QUOTING})?{_LT}{_CLOSING}|{_CUT_TAG}\s*\Z|\A\S{{0,24}}?{TAG}\s*{_GT}",
     re.I | re.M,
 )
@@ -249,4 +251,6 @@ def _line_end(text: str, start: int) -> int:
 def _in_notice(line: str) -> bool:
     """Return whether a line is the notice, or its beginning."""
     bare = line.lstrip(" \t>|*").rstrip()
-    return bool(bare) and NOTICE.startswith(bare.replace("&gt;", "").strip())
+    own = bare.replace("&gt;", "").strip()
+    begins = NOTICE.startswith(own) or BRIEF_NOTICE.startswith(own)
+    return bool(bare) and begins

@@ -1,12 +1,18 @@
 """Context: build one bounded block of the memories that bear on a prompt."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from zoneinfo import ZoneInfo
 
-from varve.domain.block import Entry, Head, build_block, build_head
+from varve.domain.block import (
+    Entry,
+    Head,
+    build_block,
+    build_head,
+    explain_no_room,
+)
 from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.echo import without_injected
 from varve.domain.errors import Misconfigured, Rejected, Retryable
@@ -36,6 +42,7 @@ from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.ports.models import Embedder
+from varve.usecases.block_entries import interleave
 from varve.usecases.experience.beside_context import (
     leave_room,
     recall_for_context,
@@ -172,7 +179,8 @@ def build_context(
     diverse = _diversify(order, vectors)
     text, ids = build_block(head, diverse, request.budget, candidates.lessons)
     if not text or not (ids or head.ids):
-        reason = f"max_tokens={request.budget} leaves no room; raise it"
+        lines = [*diverse, *profile, *candidates.lessons]
+        reason = explain_no_room(request.budget, lines)
         return _empty_block(head, candidates, reason)
     shown = [*head.ids, *ids]
     repeated = [id_ for id_ in shown if id_ in ranked.also_in]
@@ -228,6 +236,8 @@ def _profile_block(
     """
     text, _ = build_block(head, [], request.budget)
     if request.user_id is None or not head.ids or not text:
+        if request.user_id is not None and candidates.profile:
+            reason = explain_no_room(request.budget, candidates.profile)
         return _empty_block(head, candidates, reason)
     return ContextBlock(
         text=text,
@@ -287,7 +297,7 @@ def _rank(
         lists.append(kept)
     in_head = [entry for entry in candidates.profile if entry.id in head.ids]
     folded = fold_entries(
-        _interleave(lists),
+        interleave(lists),
         in_head,
         candidates.origins,
         scored.vectors,
@@ -348,16 +358,6 @@ def _score(
             apart=frozenset(apart),
         ),
     )
-
-
-def _interleave(lists: Iterable[Sequence[Entry]]) -> list[Entry]:
-    """Merge lists by rank; at the same rank the earlier list comes first."""
-    ranked: list[tuple[int, int, Entry]] = []
-    for source, entries in enumerate(lists):
-        for rank, entry in enumerate(entries):
-            ranked.append((rank, source, entry))
-    ranked.sort(key=lambda item: item[:2])
-    return [entry for _, _, entry in ranked]
 
 
 def _rerank(
