@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.unit.test_told_last import NOW, talk
-from varve import Memory
+from varve import Memory, Rejected
 from varve.domain.statements.likeness import word_likeness
 
 TOLD = (
@@ -154,3 +155,39 @@ def test_words_name_no_text_with_a_word_that_only_begins_alike(
     query: str, text: str
 ) -> None:
     assert word_likeness(query, text) == 0.0
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path, now=NOW) as opened:
+        for user in ("ana", "bo"):
+            for text in ("My dog is called Rex.", "Mi gato se llama Tom."):
+                opened.remember(text, user_id=user)
+        yield opened
+
+
+@pytest.mark.parametrize(("query", "left"), [("my dog", 1), ("mi gato", 1)])
+def test_a_query_beside_a_user_takes_only_what_is_the_users(
+    shared: Memory, query: str, left: int
+) -> None:
+    plan = shared.forget(user="ana", query=query, dry_run=True)
+    assert [one["number"] for one in plan["statements"]] == [1]
+    erased = shared.forget(user="ana", query=query, only=[1])
+    assert erased["erased"]["turns"] == 1
+    again = shared.forget(user="ana", query=query, dry_run=True)
+    assert not again["statements"]
+    of_bo = shared.forget(user="bo", query=query, dry_run=True)
+    assert len(of_bo["statements"]) == left
+    assert len(shared.search("Rex Tom", user_id="ana").results) == 1
+
+
+@pytest.mark.parametrize(
+    "other", [{"user": "ana"}, {"ids": ["turn-1"]}, {"query": "my dog"}]
+)
+def test_a_proposal_is_taken_alone(
+    shared: Memory, other: dict[str, Any]
+) -> None:
+    number = shared.propose_forget("my dog")["proposal"]
+    with pytest.raises(Rejected, match="exactly one"):
+        shared.forget(proposal=number, **other)
+    assert len(shared.search("Rex", user_id="ana").results) > 0

@@ -54,21 +54,25 @@ class OwnerVerbs:
         """Erase a user, a conversation, or facts and turns with their messages.
 
         `query` erases the statements that `dry_run` lists for it, of facts, turns,
-        triples, profile entries and summaries at every grain; `proposal` those of a
+        triples, profile entries and summaries at every grain; with `user` those that are
+        that user's alone. `proposal` erases those of a
         proposal (`propose_forget`). Of these `only` takes those with the given numbers,
         from 1. `verify` searches everything left for the erased words. `progress` is
         called as passes and objects are done. Return the receipt's figures.
-        Raises Rejected: not exactly one of the five; Retryable: call again to go on.
+        Raises Rejected: not exactly one of the five, or a query and its user; Retryable: call again to go on.
         """
         from varve.usecases.forget import forget
         from varve.usecases.forget_proposed import forget_proposed
-        from varve.usecases.forget_requests import parse_forget_request
+        from varve.usecases.forget_requests import (
+            parse_forget_request,
+            refuse_beside_proposal,
+        )
 
+        if proposal is not None:
+            refuse_beside_proposal(user, conversation, ids, query)
         self.sessions.searches.flush()
         with self._open_owner() as session:
-            if proposal is not None and not (
-                user or conversation or ids or query
-            ):
+            if proposal is not None:
                 outcome = forget_proposed(
                     session,
                     proposal,

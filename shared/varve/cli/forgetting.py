@@ -33,7 +33,8 @@ def add_forget(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--user",
         metavar="U",
-        help="erase this user's messages and the answers to them",
+        help="erase this user's messages and the answers to them; with --query only "
+        "what TEXT names of them",
     )
     command.add_argument(
         "--conversation",
@@ -144,6 +145,7 @@ def _forget_selected(options: argparse.Namespace, memory: Memory) -> None:
     if options.query is not None:
         # Erase the statements that the plan lists, even if the query matches more of them.
         selector["ids"] = _list_chosen(plan["statements"], only)
+        selector["user"] = None
     receipt = plan
     if any(selector.values()):
         chosen = only if options.proposal is not None else None

@@ -146,7 +146,7 @@ def forget(
     selector = request.selector
     proposals: Sequence[Proposal] = ()
     if request.query is not None:
-        proposals = propose(session, request.query)
+        proposals = propose(session, request.query, user_id=request.of_user)
         selector = Selector(ids=list_chosen(proposals, request.only))
         if not selector.ids:
             nothing = ForgetOutcome(

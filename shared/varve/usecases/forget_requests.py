@@ -21,19 +21,24 @@ _EVENT_FIELDS: Mapping[str, type] = {
     "verify": bool,
     "dryRun": bool,
 }
-ONE_SELECTOR = "takes exactly one of: user, conversation, ids, query, proposal"
+ONE_SELECTOR = (
+    "takes exactly one of: user, conversation, ids, query, proposal; "
+    "a query may name its user too"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
     """What to erase: `selector`, or the best matches of `query`.
 
-    Of the matches only those with the numbers in `only`, from 1; None takes all. With
-    `dry_run` nothing is erased; with `verify` everything left is read and searched.
+    With `of_user` the matches are what is that user's alone. Of the matches only those
+    with the numbers in `only`, from 1, are taken; None takes all. With `dry_run` nothing is
+    erased; with `verify` everything left is read and searched.
     """
 
     selector: Selector | None = None
     query: str | None = None
+    of_user: str | None = None
     only: tuple[int, ...] | None = None
     dry_run: bool = False
     verify: bool = False
@@ -58,6 +63,12 @@ def parse_selector(
     return Selector(user or None, conversation or None, checked)
 
 
+def refuse_beside_proposal(*others: object) -> None:
+    """Raise Rejected if a proposal is named beside another selector."""
+    if any(others):
+        raise Rejected("forget", ONE_SELECTOR)
+
+
 def parse_forget_request(
     user: str | None,
     conversation: str | None,
@@ -68,17 +79,25 @@ def parse_forget_request(
     dry_run: bool,
     verify: bool,
 ) -> ForgetRequest:
-    """Return the request that names exactly one subject. Raises Rejected."""
+    """Return the request that names exactly one subject, or a query and its user.
+
+    Raises Rejected.
+    """
     if only is not None and query is None:
         raise Rejected("only", "chooses among the statements of a query")
     if query is None:
         selector = parse_selector(user, conversation, ids)
         return ForgetRequest(selector=selector, dry_run=dry_run, verify=verify)
-    if user or conversation or ids:
+    if conversation or ids:
         raise Rejected("forget", ONE_SELECTOR)
+    of_user = reference(user, "user") if user else None
     numbers = None if only is None else tuple(only)
     return ForgetRequest(
-        query=query, only=numbers, dry_run=dry_run, verify=verify
+        query=query,
+        of_user=of_user,
+        only=numbers,
+        dry_run=dry_run,
+        verify=verify,
     )
 
 
