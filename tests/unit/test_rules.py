@@ -231,6 +231,26 @@ def test_a_dated_labelled_or_requested_statement_becomes_a_fact(
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Mom wrote:\nI'm allergic to nuts.", ""),
+        ("Mom wrote: I'm allergic to nuts.", ""),
+        ("Email from Mom:\n\nI'm allergic to nuts.\nI live in Oslo.", ""),
+        ("Mi madre me escribió:\nSoy alérgica a las nueces.", ""),
+        ("Mom wrote:\nI'm in.\n\nI live in Rome.", "Dana lives in Rome."),
+        ("Ana ha escrito:\nYa voy.\n\nVivo en Roma.", "Dana vive en Roma."),
+        ("I wrote to Ana:\nI live in Oslo.", "Dana lives in Oslo."),
+        ("Quick update:\nI live in Oslo.", "Dana lives in Oslo."),
+        ("Nota de hoy:\nVivo en Oslo.", "Dana vive en Oslo."),
+    ],
+)
+def test_what_stands_below_another_persons_saying_is_not_the_speakers(
+    text: str, fact: str
+) -> None:
+    assert contents(extract(text)) == [fact][: bool(fact)]
+
+
 @pytest.mark.parametrize("text", SILENT)
 def test_nothing_is_made_of_what_is_not_stated(text: str) -> None:
     assert extract(text) == Extraction()

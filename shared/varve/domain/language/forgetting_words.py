@@ -21,7 +21,8 @@ class ForgettingWords:
     - an `asked` clause, `where` of it with a `place` and `amount` with a figure;
     - what one `states`, or something `of_others` whom it names.
 
-    What others say stands after one of `says` or before it, with a `recipient` at most, and
+    What others say stands after one of `says` or before it, with a `recipient` at most, what
+    a speaker says to others (`says_oneself`) is told by one of these as well, and
     what is to be written stands after one of `dictates`. A speaker `repeats` a request of
     their own, or makes it as others said (`as_told`).
 
@@ -41,6 +42,7 @@ class ForgettingWords:
     told: Words = ()
     matters: Words = ()
     says: Words = ()
+    says_oneself: Words = ()
     recipients: Words = ()
     dictates: Words = ()
     repeats: Words = ()

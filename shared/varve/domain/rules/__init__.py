@@ -26,6 +26,7 @@ from varve.domain.names import ALSO_KNOWN_AS, LITERAL, normalized
 from varve.domain.rules.corrections import read_correction
 from varve.domain.rules.reader import Reader, StatedClause
 from varve.domain.rules.references import read_reference
+from varve.domain.rules.reported import leave_out_reported
 from varve.domain.rules.rule import Change
 from varve.domain.rules.sentences import Sentence, sentences
 from varve.domain.statements.telling import CORRECTION, REMEMBERED
@@ -152,7 +153,7 @@ def _read_text(
     by_name: bool,
 ) -> list[StatedClause]:
     stated: list[StatedClause] = []
-    for sentence in sentences(text):
+    for sentence in sentences(leave_out_reported(text)):
         if _begins_fiction(sentence):
             break
         stated += _read_sentence(

@@ -85,9 +85,7 @@ class _Requests:
         topics = list(self._read_body(found["body"], sentence, names, told))
         if found["erases"] and not found["memory"]:
             # "Delete my draft" is said to an agent about another thing than its memory.
-            topics = [
-                one for one in topics if self._is_of_memory(one, is_told=told)
-            ]
+            topics = self._list_of_memory(topics, is_told=told)
         yield from topics
 
     def read_own(self, text: str) -> Iterator[Topic]:
@@ -100,6 +98,17 @@ class _Requests:
             # A Spanish verb shows its subject alone.
             if topic.kind is Naming.OWN or is_own:
                 yield topic
+
+    def _list_of_memory(
+        self, topics: Sequence[Topic], *, is_told: bool
+    ) -> list[Topic]:
+        """Return what of a list memory holds: personal things, and matters beside one of them."""
+        own = [
+            one for one in topics if self._is_of_memory(one, is_told=is_told)
+        ]
+        if not own:
+            return []
+        return [one for one in topics if one in own or one.everything]
 
     def _is_of_memory(self, topic: Topic, *, is_told: bool) -> bool:
         if is_told:

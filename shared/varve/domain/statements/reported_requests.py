@@ -75,6 +75,17 @@ def introduces_others(before: str, mark: str) -> bool:
         return _says_last().search(folded) is not None
     if _dictates().match(folded) or _names_other(cues, folded):
         return True
+    return _ends_with_saying(folded)
+
+
+def says_of_others(before: str) -> bool:
+    """Return whether a text before a colon ends with another person's saying: "Mom wrote"."""
+    folded = fold_apostrophes(before)
+    is_own = _repeats().search(folded) or _says_oneself().search(folded)
+    return not is_own and _ends_with_saying(folded)
+
+
+def _ends_with_saying(folded: str) -> bool:
     said = _says_near().search(folded)
     # "She told me it leaked: forget my number" goes on by itself.
     return said is not None and not any(
@@ -113,6 +124,12 @@ def _asks_kindly() -> re.Pattern[str]:
 @cache
 def _says() -> str:
     return join_phrases(lambda language: language.forgetting.says)
+
+
+@cache
+def _says_oneself() -> re.Pattern[str]:
+    patterns = join_phrases(lambda language: language.forgetting.says_oneself)
+    return re.compile(rf"(?<!\w)(?:{patterns})(?!\w)")
 
 
 @cache

@@ -1,0 +1,49 @@
+"""Words that a writer passes on as another person's: "Mom wrote:" and what stands below it."""
+
+import re
+from collections.abc import Iterator
+
+from varve.domain.statements.reported_requests import says_of_others
+
+_COLON = re.compile(r":(?=\s)")
+_SENTENCE_END = re.compile(r"[.!?…][\"”»')]*(?:\s|$)")
+
+
+def leave_out_reported(text: str) -> str:
+    """Return a text without what follows "Mom wrote:".
+
+    On the same line that is the sentence, and below it all up to the next empty line.
+    """
+    if ":" not in text:
+        return text
+    return "\n".join(_keep_own(text.split("\n")))
+
+
+def _keep_own(lines: list[str]) -> Iterator[str]:
+    is_reported = has_words = False
+    for line in lines:
+        if is_reported and (line.strip() or not has_words):
+            has_words = has_words or bool(line.strip())
+            continue
+        own = _cut_reported(line)
+        yield own
+        is_reported, has_words = _introduces(own.rstrip()), False
+
+
+def _introduces(line: str) -> bool:
+    return line.endswith(":") and says_of_others(line[:-1])
+
+
+def _cut_reported(line: str) -> str:
+    """Return the line without the sentences behind "Mom wrote: "."""
+    start = 0
+    kept = ""
+    for colon in _COLON.finditer(line):
+        if colon.start() < start or not says_of_others(
+            line[start : colon.start()]
+        ):
+            continue
+        kept += line[start : colon.start()] + ". "
+        ended = _SENTENCE_END.search(line, colon.end())
+        start = ended.end() if ended else len(line)
+    return kept + line[start:]
