@@ -253,6 +253,23 @@ What did I do on 5/5/26? | 2026-05-05 | 2026-05-06 | daily
 What did I do on 16.3.2026? | 2026-03-16 | 2026-03-17 | daily
 ¿Qué hice el 03/04/2026? | 2026-04-03 | 2026-04-04 | daily
 ¿Qué hice el 16/03? | 2026-03-16 | 2026-03-17 | daily
+on 2026/03/16 | 2026-03-16 | 2026-03-17 | daily
+What did I do on Friday the 13th? | 2026-11-13 | 2026-11-14 | daily
+¿Qué hice el martes 16? | 2026-06-16 | 2026-06-17 | daily
+¿Qué hice el día 16 de marzo? | 2026-03-16 | 2026-03-17 | daily
+What did I do the last day of March? | 2026-03-31 | 2026-04-01 | daily
+¿Qué hice el primer día de marzo? | 2026-03-01 | 2026-03-02 | daily
+¿Qué hice la semana del 16? | 2026-11-16 | 2026-11-23 | weekly
+What did I do between Christmas and New Year? | 2025-12-24 | 2026-01-02 | daily
+¿Qué hice entre Navidad y Reyes? | 2025-12-24 | 2026-01-07 | daily
+What did I do over the weekend? | 2026-11-21 | 2026-11-23 | daily
+¿Qué hice el finde? | 2026-11-21 | 2026-11-23 | daily
+the weekend before last | 2026-11-07 | 2026-11-09 | daily
+What did I do Monday? | 2026-11-16 | 2026-11-17 | daily
+What did I say an hour ago? | 2026-11-20 | 2026-11-22 | daily
+¿Qué dije en las últimas 24 horas? | 2026-11-20 | 2026-11-22 | daily
+¿Qué hice anteanoche? | 2026-11-19 | 2026-11-20 | daily
+¿Qué hice del 3 al 5? | 2026-11-03 | 2026-11-06 | daily
 
 @ 2026-02-10T12:00:00Z Europe/Lisbon
 in March | 2025-03-01 | 2025-04-01 | monthly
@@ -393,6 +410,10 @@ Christmas
 16/03 is my lucky number
 What did I do on 03/04/2026?
 What happened on the 16th floor?
+What do I do at the weekend?
+Did the battery last two hours?
+What did I sing on Friday 13 times?
+¿Cuántas horas duermo?
 What appointment do I have on the 16th?
 Is 16.3.2026 the newest version?
 What happened half a week ago?

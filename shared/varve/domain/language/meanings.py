@@ -8,12 +8,18 @@ from varve.domain.language.dates import (
     DAYS_IN,
     FUTURE,
     PAST,
+    WEEKEND,
     Span,
     nearest_date,
     nearest_weekday,
     precision,
     shift,
     whole,
+)
+from varve.domain.language.numbered import (
+    day_number,
+    month_day,
+    weekday_day,
 )
 from varve.domain.language.seasons import season_in
 from varve.domain.language.vocabulary import Parts
@@ -177,18 +183,6 @@ def _day_turn(parts: Parts, base: date, _: int) -> Span:
     return _one_day(month.first.replace(day=parts.day or 1))
 
 
-def _day_number(parts: Parts, base: date, direction: int) -> Span:
-    """the 16th: the latest day with this number, or the first from the day on"""
-    number = parts.day or 1
-    month = base.replace(day=1)
-    passed = number - base.day
-    if passed * direction < 0:
-        month = shift(month, direction, "month")
-    while whole(month, "month").last.day < number:
-        month = shift(month, direction, "month")
-    return _one_day(month.replace(day=number))
-
-
 def _numeric_date(parts: Parts, base: date, direction: int) -> Span | None:
     """16/03/2026, 16/03/26"""
     year = parts.year
@@ -314,6 +308,20 @@ def _nearest_week(base: date, number: int, direction: int) -> Span:
     return whole(date.fromisocalendar(year, number, 1), "week")
 
 
+def _weekend(_: Parts, base: date, direction: int) -> Span:
+    """the weekend: the latest that has begun, or the first after the day"""
+    own = whole(base, WEEKEND)
+    if direction == FUTURE:
+        return own if own.first >= base else _moved(base, 1, WEEKEND)
+    return own if own.first <= base else _moved(base, -1, WEEKEND)
+
+
+def _hours(parts: Parts, base: date, _: int) -> Span:
+    """two hours ago, the last 24 hours: today and the days that they may reach back to"""
+    count = 1 if parts.count is None else parts.count
+    return Span(shift(base, -(-count // 24) * -1, "day"), base)
+
+
 def _weekday(parts: Parts, base: date, direction: int) -> Span:
     """Friday"""
     weekday = parts.weekday or 0
@@ -359,7 +367,12 @@ _MEANINGS: Mapping[str, Meaning] = {
     "weekday_week": _weekday_week,
     "month_turn": _month_turn,
     "day_turn": _day_turn,
-    "day_number": _day_number,
+    "day_number": day_number,
+    "month_day": month_day,
+    "weekday_day": weekday_day,
+    "weekend": _weekend,
+    "weekday_alone": _weekday,
+    "hours": _hours,
     "numeric_date": _numeric_date,
     "same_figures": _same_figures,
     "dotted_date": _numeric_date,

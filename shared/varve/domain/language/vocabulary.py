@@ -9,6 +9,7 @@ from varve.domain.language.languages import (
     Times,
     Words,
     WordsByName,
+    common_times,
     installed_languages,
     merge_times,
 )
@@ -32,10 +33,6 @@ _HINT_KINDS = (
     "q",
     "season",
 )
-_HINT_FIGURES = re.compile(
-    rf"(?i)(?<!\d)(?:{YEAR})(?!\d)|\d[/-]\d|\b\d\d?(?:st|nd|rd|th)\b|\bel \d"
-)
-"""A year, a date in figures, or the number of a day."""
 _WORD = re.compile(r"\w+")
 
 
@@ -202,17 +199,22 @@ def _add_plain_words(
 
 def hints_at_time(text: str) -> bool:
     """Return whether any word of the text may tell a time; needs no compiled grammar."""
-    hints = _installed_hints()
+    hints, figures = _installed_hints()
     words = _WORD.findall(text.casefold())
     if any(word in hints for word in words):
         return True
-    return _HINT_FIGURES.search(text) is not None
+    return figures.search(text) is not None
 
 
 @cache
-def _installed_hints() -> frozenset[str]:
-    times = merge_times(language.times for language in installed_languages())
-    return _read_hints(read_vocabulary(times))
+def _installed_hints() -> tuple[frozenset[str], re.Pattern[str]]:
+    """Return the words of time, and the pattern of a year, a date or a day in figures."""
+    own_times = [language.times for language in installed_languages()]
+    times = merge_times([common_times(), *own_times])
+    hints = _read_hints(read_vocabulary(times)).union(times.words["hour"])
+    year = rf"(?<!\d)(?:{YEAR})(?!\d)"
+    figures = "|".join([year, *times.words["figures"]])
+    return hints, re.compile(f"(?i){figures}")
 
 
 def _read_hints(vocabulary: Vocabulary) -> frozenset[str]:
