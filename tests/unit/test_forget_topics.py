@@ -81,6 +81,17 @@ NAMED = [
     ("I see a therapist on Mondays.", "Delete my phone number and the therapist thing."),
     ("I see a therapist on Mondays.", "Delete the therapist thing and my phone number."),
     ("Voy a la terapeuta los martes.", "Borra mi teléfono y lo de la terapeuta."),
+    ("My phone number is 600 123 456.", "Forget my address and phone number."),
+    ("Mi teléfono es el 600 123 456.", "Borra mi dirección y teléfono."),
+    ("My divorce is in May.", "Remove my address and forget about my divorce."),
+    ("Mi ex se llama Paco.", "Borra mi teléfono y olvídate de mi ex."),
+    ("My ex is called Paco.", "Forget what I told you about my ex last week."),
+    ("Mi ex se llama Paco.", "Olvida lo que te dije ayer de mi ex."),
+    ("Mi sueldo es de 2100 euros.", "Olvida mi sueldo porfa"),
+    ("My boss is called Ana.", "Forget the name of my boss."),
+    ("Mi jefe se llama Ana.", "Olvida el nombre de mi jefe."),
+    ("My phone is 600 123 456.", "Wipe my phone number."),
+    ("Mi móvil es el 600 123 456.", "Olvida mi número de teléfono."),
     ("Estoy embarazada.", "Olvida que me despidieron y que estoy embarazada."),
     ("My salary is 50000 euros.", "One thing: forget my salary."),
     ("My salary is 50000 euros.", "I told you already: forget my salary."),
@@ -180,6 +191,10 @@ BESIDE = [
     ("Mi sueldo es de 2100 euros.", "Olvida mi sueldo, dijo ella."),
     ("Mi sueldo es de 2100 euros.", "Le dije a Ana: olvida mi sueldo."),
     ("Mi sueldo es de 2100 euros.", "Escríbele a Ana: olvida mi sueldo."),
+    ("My phone is an iPhone.", "Forget my phone number."),
+    ("My draft is about whales.", "Forget my salary and delete my draft."),
+    ("My age is 40.", "Forget my salary and age me ten years."),
+    ("Mi jefe es alto.", "Olvida el nombre de mi jefe."),
 ]  # fmt: skip
 
 

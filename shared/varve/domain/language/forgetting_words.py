@@ -17,7 +17,7 @@ class ForgettingWords:
     `trailing` words follow. What it names else:
     - the speaker `myself`, verb and all, or what is known `about_myself`, before `trailing`
       words that say nothing and not before what it `spares`;
-    - a thing of one's `own`, as `asked_own` asks for it too;
+    - a thing of one's `own`, as `asked_own` asks for it too, or a `part` `of_own`;
     - an `asked` clause, `where` of it with a `place` and `amount` with a figure;
     - what one `states`, or something `of_others` whom it names.
 
@@ -54,6 +54,7 @@ class ForgettingWords:
     trailing: Words = ()
     spares: Words = ()
     own: Words = ()
+    of_own: Words = ()
     subject: Words = ()
     has: Words = ()
     asked: Words = ()

@@ -13,6 +13,7 @@ from functools import cache
 
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import fold_apostrophes
+from varve.domain.language.timemarks import leave_out_times
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.forget_requests import (
@@ -52,6 +53,7 @@ class _Requests:
         )
         trailing = rf"(?:,? {any_of(given.trailing)}\b)*"
         verbs = rf"(?:{asks}|{erases})(?:,? {lead}\b,?)*"
+        self._trailing = re.compile(rf"{trailing}\W*$")
         self._self = re.compile(
             rf"\W*(?:{polite}\b[,.!:]* )*(?:{any_of(given.myself)}{trailing}\W*$"
             rf"|{verbs} {any_of(given.about_myself)}{trailing}"
@@ -60,6 +62,7 @@ class _Requests:
         self._matters = Matters(given)
         self._ends = re.compile(rf"\s?{any_of(given.ends)}.*$")
         self._own_thing = re.compile(rf"{any_of(given.own)} (?P<thing>.+)")
+        self._of_own = re.compile(any_of(given.of_own))
         self._asked_own = re.compile(any_of(given.asked_own))
         self._asked = re.compile(
             rf"{any_of(given.asked)}(?: {any_of(given.subject)}\b)"
@@ -80,9 +83,21 @@ class _Requests:
         found = self._request.match(text)
         if found is None:
             return
+        yield from self._read_request(found, sentence)
+        for joint in _JOINTS.finditer(text, found.start("body")):
+            other = self._request.match(text, joint.end())
+            if other is not None:
+                yield from self._read_request(other, sentence)
+
+    def _read_request(
+        self, found: re.Match[str], sentence: str
+    ) -> Iterator[Topic]:
         names = list_capitalized(sentence, 1)
         told = bool(found["told"])
-        topics = list(self._read_body(found["body"], sentence, names, told))
+        body = self._trailing.sub("", found["body"])
+        if told:  # "about my ex last week": when it was told
+            body = " ".join(leave_out_times(body).split())
+        topics = list(self._read_body(body, sentence, names, told))
         if found["erases"] and not found["memory"]:
             # "Delete my draft" is said to an agent about another thing than its memory.
             topics = self._list_of_memory(topics, is_told=told)
@@ -122,7 +137,7 @@ class _Requests:
         self, body: str, sentence: str, names: frozenset[str], is_told: bool
     ) -> Iterator[Topic]:
         listed = list(self._split_list(body, names if is_told else NO_NAMES))
-        topics = [self._read_piece(one, names, is_told) for one in listed]
+        topics = list(self._read_pieces(listed, names, is_told))
         others = [
             one for one, topic in zip(listed, topics, strict=True) if not topic
         ]
@@ -136,6 +151,28 @@ class _Requests:
         is_plan = others == listed and not self._ends_so(body, others[-1])
         if not is_plan:
             yield from matters
+
+    def _read_pieces(
+        self, pieces: Iterable[str], names: frozenset[str], is_told: bool
+    ) -> Iterator[Topic | None]:
+        """Yield what each piece names; "my" goes on to a personal thing: "my address and age"."""
+        is_own = False
+        for piece in pieces:
+            topic = self._read_piece(piece, names, is_told)
+            if topic is None and is_own and self._is_personal(piece):
+                topic = Topic(
+                    Naming.OWN, piece, self._words, everything=is_told
+                )
+            is_own = topic is not None and (
+                is_own or self._own_thing.fullmatch(piece) is not None
+            )
+            yield topic
+
+    def _is_personal(self, piece: str) -> bool:
+        """Return whether a piece is a personal thing's name alone: "phone number"."""
+        named = self._words.list_telling(piece)
+        is_short = len(named) == len(piece.split()) <= _FORMS
+        return is_short and self._personal.issuperset(named[-1:])
 
     def _ends_so(self, body: str, last: str) -> bool:
         """Return whether a list ends with its last matter.
@@ -210,7 +247,10 @@ class _Requests:
         is_own = self._own_thing.fullmatch(piece) is not None
         is_named = bool(told) and names.issuperset(told)
         return (
-            is_own or is_named or self._read_matter(piece, piece) is not None
+            is_own
+            or is_named
+            or self._is_personal(piece)
+            or self._read_matter(piece, piece) is not None
         )
 
     def _cut(self, body: str) -> str:
@@ -231,10 +271,10 @@ class _Requests:
             return self._read_statement(said["said"])
         asked_own = self._asked_own.fullmatch(piece)
         thing = asked_own["own"] if asked_own else piece
-        own = self._own_thing.fullmatch(thing)
+        own = self._name_own(thing)
         if own:
             return Topic(
-                Naming.OWN, own["thing"], self._words, everything=is_everything
+                Naming.OWN, own, self._words, everything=is_everything
             )
         asked = self._asked.fullmatch(piece)
         if asked and not is_everything:
@@ -247,6 +287,14 @@ class _Requests:
                 Naming.ANY, piece, self._words, everything=is_everything
             )
         return None
+
+    def _name_own(self, thing: str) -> str:
+        """Return what one's own is: "salary", "boss name" of "the name of my boss"; else ""."""
+        own = self._own_thing.fullmatch(thing)
+        if own:
+            return own["thing"]
+        of_own = self._of_own.fullmatch(thing)
+        return f"{of_own['whose']} {of_own['part']}" if of_own else ""
 
     def _names_any(self, text: str, names: frozenset[str]) -> bool:
         """Return whether a text has a name, and another telling word."""
