@@ -244,13 +244,14 @@ class _Requests:
         told = self._words.list_telling(piece)
         if any(map(is_verb_form, told)) or self._present.search(piece):
             return False
-        is_own = self._own_thing.fullmatch(piece) is not None
-        is_named = bool(told) and names.issuperset(told)
-        return (
-            is_own
-            or is_named
+        return self._is_thing(piece) or (bool(told) and names.issuperset(told))
+
+    def _is_thing(self, piece: str) -> bool:
+        """Return whether a piece is a thing of one's own, or a matter."""
+        return bool(
+            self._own_thing.fullmatch(piece)
             or self._is_personal(piece)
-            or self._read_matter(piece, piece) is not None
+            or self._read_matter(piece, piece)
         )
 
     def _cut(self, body: str) -> str:
