@@ -84,7 +84,7 @@ RULES = LanguageRules(
         r"|fixed|repaired|mended|sorted|replaced|cancell?ed|works|working|back"
         r"|answer|reply|respond|always write"
         r"|passed away|died|no longer with us|put to sleep|baby|twins|born|meant|it's|not"
-        r"|make that)\b", re.IGNORECASE,
+        r"|make that|this is)\b", re.IGNORECASE,
     ),
     opening=re.compile(
         rf"(?:(?:{_FILLER})\b(?:[,.:!]| [-–—])* +|(?:no|right)[,.:!]+ +|(?:{DATES.pattern}),? (?=I\b|we\b"
