@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.block import Entry, Head, build_block, build_head
 from varve.domain.context import ContextBlock, ContextRequest
+from varve.domain.current_profile import select_current_entries
 from varve.domain.echo import without_injected
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
@@ -17,7 +18,6 @@ from varve.domain.profile import (
     ProfileEntry,
     find_confirmations,
     find_speakers,
-    select_current_entries,
     sort_for_block,
 )
 from varve.domain.record import STORES, Vector

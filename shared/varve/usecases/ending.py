@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from varve.domain.current_profile import select_current_entries
 from varve.domain.mention import in_words
 from varve.domain.names import normalized
 from varve.domain.profile import (
     DEFAULT_USER,
     MAX_VALUE_CHARACTERS,
     ProfileEntry,
-    select_current_entries,
 )
 from varve.domain.record import Record
 from varve.domain.statements.cues import read_cues

@@ -13,11 +13,12 @@ from varve.domain.extraction import (
     Utterance,
     restate_changes,
 )
+from varve.domain.idle_deletions import idle_deletions
 from varve.domain.metadata import encode_metadata, share_metadata
 from varve.domain.profile import ProfileEntry, build_entries
 from varve.domain.record import MemoryType, Record, fact_id
 from varve.domain.transcript import introduction, speakers
-from varve.domain.triple import TripleOperation, evidence_of, idle_deletions
+from varve.domain.triple import TripleOperation, evidence_of
 from varve.messages.ingest import IngestMessage
 from varve.messages.write import (
     WriteProfile,

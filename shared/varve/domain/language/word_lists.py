@@ -49,7 +49,7 @@ class NameWords:
     those of `person_only` are told of no company, place or thing. A name follows
     `before_name`, patterns of texts without capitals, unless it is one of the words `unnamed`;
     `followers` stand behind a name and are no part of it. The name of a person may follow
-    `before_person`.
+    `before_person`, that of a known place `before_place`.
     """
 
     roles: Words = ()
@@ -60,5 +60,6 @@ class NameWords:
     or_: Words = ()
     before_name: Words = ()
     before_person: Words = ()
+    before_place: Words = ()
     unnamed: Words = ()
     followers: Words = ()

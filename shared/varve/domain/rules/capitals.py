@@ -6,6 +6,7 @@ and only where the next word cannot belong to it. So does a given name that is n
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from varve.domain.language.languages import installed_languages
@@ -30,6 +31,7 @@ def restore_capitals(text: str) -> str:
     if others != others.lower():
         return text
     told = _after_leads().sub(_capitalize, text)
+    told = _in_places().sub(_capitalize, told)
     told = _persons().sub(_capitalize_person, told)
     return _given().sub(_capitalize_given, told)
 
@@ -99,12 +101,25 @@ def _after_leads() -> re.Pattern[str]:
     """Return a name behind words that a name follows; a known place may have several words."""
     leads = "|".join(collect_name_words("before_name"))
     places = (place for place in PLACES if " " in place)
-    longest_first = sorted(places, key=len, reverse=True)
-    name = "|".join([*map(re.escape, longest_first), _WORD])
+    return _build_named(leads, [*_sort_longest_first(places), _WORD])
+
+
+@cache
+def _in_places() -> re.Pattern[str]:
+    """Return a known place behind words that a place follows."""
+    leads = "|".join(collect_name_words("before_place"))
+    return _build_named(leads, _sort_longest_first(PLACES))
+
+
+def _build_named(leads: str, names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(
-        rf"(?P<lead>\b(?:{leads}) )(?P<name>{name})(?![\w'’@./-]*\w)",
+        rf"(?P<lead>\b(?:{leads}) )(?P<name>{'|'.join(names)})(?![\w'’@./-]*\w)",
         re.IGNORECASE,
     )
+
+
+def _sort_longest_first(names: Iterable[str]) -> list[str]:
+    return sorted(map(re.escape, names), key=len, reverse=True)
 
 
 @cache

@@ -173,6 +173,12 @@ ROWS = (
     Row(
         "(?:(?:yo )?soy|mi dieta es) {diet}{end}",
         "{who} es {diet}", sets("diet", "{diet}"), 0.8, 0.9),
+    Row("(?:yo )?(?:también )?soy {ill}{end}",
+        "{who} tiene {illness}", sets("has_condition", "{illness}"), 0.9, 0.9),
+    Row("(?:yo )?(?:también )?(?:tengo|padezco|me han diagnosticado) {condition}{end}",
+        "{who} tiene {condition}", sets("has_condition", "{condition}"), 0.9, 0.9),
+    Row("(?:yo )?(?:ya )?no (?:soy {ill}|tengo {condition}){end}",
+        "{who} no tiene {illness}{condition}", ends("has_condition", "{illness}{condition}"), 0.9, 0.85),
     Row(r"me dan? (?:mucha )?alergia (?P<article>el |la |los |las )(?!(?:lunes|martes|miércoles|jueves"
         r"|viernes|sábados?|domingos?|gente|trabajo)\b){substances}",
         "A {who} le da alergia: {article}{substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.85),
