@@ -87,6 +87,16 @@ def draw_facts(speaker: str, text: str) -> frozenset[str]:
     return frozenset(one.fact for one in read)
 
 
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def draw_predicates(speaker: str, text: str) -> frozenset[str]:
+    """Return the predicates whose values a speaker's words change, as `remember` reads them."""
+    own = restore_subject(text)
+    read = _read_text(own, speaker, _ANY_DAY, [], by_name=True)
+    return frozenset(
+        change.predicate for one in read for change in one.changes
+    )
+
+
 def _statements(batch: Batch) -> Iterator[tuple[Utterance, StatedClause]]:
     """Yield the statements of the batch's own utterances.
 
@@ -310,4 +320,4 @@ def _local_day(instant: datetime, batch: Batch) -> date:
         return instant.date()
 
 
-__all__ = ["RuleExtractor", "draw_facts"]
+__all__ = ["RuleExtractor", "draw_facts", "draw_predicates"]
