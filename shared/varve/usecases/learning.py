@@ -1,7 +1,7 @@
 """Learn from messages: extract facts, triples and profile entries and send them to the writer."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from varve.domain.calendar import Grain
@@ -29,6 +29,7 @@ from varve.messages.write import (
     send_triples,
 )
 from varve.usecases.batching import CONTEXT_UTTERANCES, extract_in_batches
+from varve.usecases.earlier_corrected import read_earlier_corrected
 from varve.usecases.embedders import embed_records
 from varve.usecases.session import Session
 from varve.usecases.taken_in import Said
@@ -90,6 +91,12 @@ def understand(
     context = _context(message, new[0])
     extraction = extract_in_batches(
         message, utterances, context, session.zone, session.extractor
+    )
+    earlier = read_earlier_corrected(session, message, utterances, context)
+    extraction = replace(
+        extraction,
+        facts=(*extraction.facts, *earlier.facts),
+        operations=(*extraction.operations, *earlier.operations),
     )
     facts = [
         _fact_record(fact, new, message, session)
