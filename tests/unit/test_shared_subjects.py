@@ -22,6 +22,12 @@ STATED = [
      ["DELETE Dana works_at Globex", "UPDATE Dana works_at Initech"]),
     ("I no longer work at Globex, I'm with Initech now.",
      ["DELETE Dana works_at Globex", "UPDATE Dana works_at Initech"]),
+    ("im vegetarian and cant eat mushrooms",
+     ["ADD Dana diet vegetarian", "ADD Dana cannot_eat mushrooms"]),
+    ("Soy alérgica a los cacahuetes y no tolero la lactosa.",
+     ["ADD Dana allergic_to cacahuetes", "ADD Dana cannot_eat lactosa"]),
+    ("also got a kitten, called miso", ["ADD Dana has_pet Miso", "ADD Miso is_a kitten"]),
+    ("mi cumple es el 3 de mayo", ["UPDATE Dana birthday 3 May"]),
     ("Ya no trabajo en Globex, ahora estoy en Madrid.", ["DELETE Dana works_at Globex"]),
 ]  # fmt: skip
 OTHERS = """

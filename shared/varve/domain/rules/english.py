@@ -81,7 +81,8 @@ _STATE = (
 )
 _DOING = (
     r"(?:(?:work|study) (?:at|for|as|in)|live (?:in|near)|speak (?-i:[A-Z])|(?:moved|relocated) to"
-    r"|(?:started|grew up) (?:at|in|with)|joined (?-i:[A-Z])|(?:love|like|hate|prefer) \w)"
+    r"|(?:started|grew up) (?:at|in|with)|joined (?-i:[A-Z])|(?:love|like|hate|prefer) \w"
+    r"|(?:can't|cannot|don't|do not|never) (?:eat|drink)\b)"
 )
 _AGAIN = rf"(?= (?:(?:also|now|just|only|a|strict|very|severely) )*{_STATE})"
 _SELF_ALONE = rf"(?:(?!{_AN_OTHER}\b)[\w'-]+ ){{0,8}}(?!{_AN_OTHER}\b)[\w'-]+"

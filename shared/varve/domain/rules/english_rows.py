@@ -276,7 +276,7 @@ ROWS = (
     Row(r"(?:my|our) (?:new |old |little )?{pet}(?:'s name is|(?:'s| is) (?:called|named)|,) {name}",
         "{whose} {pet} is called {name}",
         (sets("has_pet", "{name}"), sets("is_a", "{pet}", "{name}")), 0.7, 0.9),
-    Row(rf"{WE}(?:'ve| have)? {{got}} (?P<article>an?) (?:\w+ )?{{pet}},? (?:called|named) {{name}}",
+    Row(rf"{WE}(?:'ve| have)? {EVER}{{got}} (?P<article>an?) (?:\w+ )?{{pet}},? (?:called|named) {{name}}",
         "{who} {got} {article} {pet} called {name}",
         (sets("has_pet", "{name}"), sets("is_a", "{pet}", "{name}")), 0.7, 0.9, Lean.PAST),
     Row(rf"my {_SIBLING}{{kin}}(?:'s name is|(?:'s| is) (?:called|named)) {{name}}",

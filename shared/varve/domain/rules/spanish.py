@@ -97,7 +97,8 @@ RULES = LanguageRules(
     clause=re.compile(
         r"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?"
         rf"(?=(?:{_OWN}|por favor|olvida|borra)\b)"
-        rf"|\s+(?:[ye]|pero|así que|porque|aunque) (?=(?:resulta que )?(?:{_OWN}|no (?:soy|tengo))\b)",
+        rf"|\s+(?:[ye]|pero|así que|porque|aunque) (?=(?:resulta que )?(?:{_OWN}"
+        r"|no (?:soy|tengo|tolero|digiero|puedo))\b)",
         re.IGNORECASE,
     ),
     shared_subjects=(re.compile(
