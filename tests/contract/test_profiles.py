@@ -21,12 +21,12 @@ from varve.adapters.json_profiles import (
     profile_path,
 )
 from varve.adapters.objects.store import local_objects, s3_objects
+from varve.domain.current_profile import select_current_entries
 from varve.domain.damage import Damaged
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import (
     ProfileEntry,
-    select_current_entries,
     sort_entries,
 )
 from varve.ports.objects import Objects, StoredObject

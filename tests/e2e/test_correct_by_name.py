@@ -168,7 +168,7 @@ def test_a_correction_of_one_part_leaves_an_allergy(memory: Memory) -> None:
         (
             "I live in Lisbon and work at Acme. My rent is 950 euros.",
             "My rent is 1000 euros. Thanks!",
-            {"location": "Lisbon"},
+            {"location": "Lisbon", "employer": "Acme"},
         ),
         (
             "Vivo en Madrid y trabajo en Indra. El alquiler son 700 euros.",

@@ -452,20 +452,28 @@ def test_8_a_correction_of_a_language_leaves_an_instrument(
 
 
 @pytest.mark.parametrize(
-    ("told", "correction"),
+    ("told", "correction", "role", "employer"),
     [
-        ("I work at Endesa as an engineer.", "I work at Repsol."),
-        ("Trabajo en Endesa como ingeniera.", "Trabajo en Repsol."),
+        ("I work at Endesa as an engineer.", "I work at Repsol.", "engineer", "Repsol"),
+        ("Trabajo en Endesa como ingeniera.", "Dana trabaja en Repsol.", "ingeniera", "Repsol"),
+        ("I work at Endesa as an engineer.", "I work as a nurse.", "nurse", "Endesa"),
     ],
-)
-def test_4_words_that_were_read_stand_for_no_other_attribute(
-    memory: Memory, told: str, correction: str
+)  # fmt: skip
+def test_4_words_that_were_read_leave_the_attributes_that_they_do_not_tell(
+    memory: Memory, told: str, correction: str, role: str, employer: str
 ) -> None:
     say_and_correct(memory, told, correction)
     held = memory.profile(user_id=USER)["attributes"]
     assert [(one["key"], one["value"]) for one in held] == [
-        ("employer", "Repsol")
+        ("role", role),
+        ("employer", employer),
     ]
+    with memory.graph as graph:
+        rows = graph.query_graph(
+            "SELECT target_id FROM facts WHERE invalid_at IS NULL"
+        )
+    targets = {row["target_id"] for row in rows}
+    assert {role, employer.casefold()} <= targets
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ from varve.adapters.objects.store import local_objects
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.context import parse_context_request
 from varve.domain.conversation import parse_conversation
+from varve.domain.current_profile import select_current_entries
 from varve.domain.errors import Rejected, Retryable, VarveError
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import Identity, path_id, reference
@@ -50,7 +51,6 @@ from varve.domain.profile import (
     ProfileEntry,
     profile_key,
     profile_value,
-    select_current_entries,
 )
 from varve.domain.record import MemoryType
 from varve.domain.retention import Limit

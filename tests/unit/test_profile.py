@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.support.builders import ACME, MORNING, an_operation
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles
+from varve.domain.current_profile import select_current_entries
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Utterance
 from varve.domain.profile import (
@@ -27,7 +28,6 @@ from varve.domain.profile import (
     merge_entries,
     profile_key,
     profile_value,
-    select_current_entries,
     sort_entries,
 )
 from varve.domain.profile_lists import split_values
@@ -93,6 +93,17 @@ class TestFolding:
         assert held(*told, entry("allergies", "soy", 2, replaces="Nuts")) == {
             "allergies": ["latex", "soy"]
         }
+
+    def test_singular_and_plural_are_one_value_in_the_last_words(self) -> None:
+        told = [entry("allergies", "tree nuts"), entry("allergies", "latex")]
+        again = entry("allergies", "tree nut", 2)
+        assert held(*told, again) == {"allergies": ["latex", "tree nut"]}
+        other = entry("allergies", "nuts", 3)
+        assert "nuts" in held(*told, again, other)["allergies"]
+
+    def test_a_diet_and_a_condition_both_hold(self) -> None:
+        told = [entry("diet", "vegan"), entry("conditions", "diabetes", 1)]
+        assert held(*told) == {"diet": ["vegan"], "conditions": ["diabetes"]}
 
     def test_an_ending_takes_the_value_it_names_or_all(self) -> None:
         told = [

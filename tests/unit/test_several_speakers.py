@@ -11,11 +11,11 @@ from tests.unit.test_profile import LATER, entry
 from tests.unit.test_told_last import FIRST, NOW, search
 from varve import Memory
 from varve.cli.main import main
+from varve.domain.current_profile import select_current_entries
 from varve.domain.profile import (
     ProfileEntry,
     find_confirmations,
     find_speakers,
-    select_current_entries,
 )
 
 SAID = [

@@ -208,6 +208,16 @@ def test_the_same_value_again_is_more_evidence_and_not_another_triple() -> (
     )
 
 
+def test_singular_and_plural_of_a_thing_are_one_value_of_names_two() -> None:
+    nuts = [an_operation("nuts", "likes"), an_operation("nut", "likes", day=1)]
+    assert values(*nuts) == {"nuts"}
+    sons = [
+        an_operation("Jame", "has_son"),
+        an_operation("James", "has_son", day=1),
+    ]
+    assert values(*sons) == {"jame", "james"}
+
+
 def test_fault_an_update_does_not_end_every_object_of_likes() -> None:
     likes = [
         an_operation(thing, "likes", day=i)

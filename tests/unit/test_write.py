@@ -30,11 +30,12 @@ from varve.adapters.in_memory import (
 )
 from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.calendar import Grain
+from varve.domain.current_profile import select_current_entries
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import ProfileEntry, select_current_entries
+from varve.domain.profile import ProfileEntry
 from varve.domain.record import (
     STORES,
     EmbeddedRecord,

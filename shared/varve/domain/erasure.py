@@ -19,7 +19,7 @@ from varve.domain.echo import without_injected
 from varve.domain.notes import Note, NoteVersion, version_keys
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType, Record, turn_id
-from varve.domain.statements.telling import list_corrected
+from varve.domain.statements.telling import CORRECTION, list_corrected
 from varve.domain.summary import KeyFact, key_facts_from_json
 from varve.domain.text import passages
 from varve.domain.triple import Op, TripleOperation
@@ -148,7 +148,8 @@ class Tombstones:
             return self._bars_summary(record)
         if record.memory_type in _KEYED and self.bars_row(record):
             return True
-        if self.has_record(record.id):
+        completed = _read_completed(record.conversation_id, record.source_ids)
+        if any(map(self.has_record, (record.id, *completed))):
             return True
         return self._bars_statement(
             record.conversation_id or "",
@@ -286,14 +287,27 @@ def tombstones_from_json(value: Mapping[str, Any]) -> Tombstones:
 
 
 def read_ended(one: TripleOperation | ProfileEntry) -> list[str]:
-    """Return the ids of the corrected records whose value a statement ends.
+    """Return the ids of the corrected records without which a statement says nothing.
 
-    The ending repeats the value, so it is forgotten with the record.
+    An ending repeats the value of the record, so it is forgotten with it.
     """
     ends = one.ends if isinstance(one, ProfileEntry) else one.op is Op.DELETE
-    if not ends:
+    if ends:
+        return list_corrected(one.message_ids)
+    return _read_completed(one.conversation_id, one.message_ids)
+
+
+def _read_completed(
+    conversation_id: str | None, ids: Iterable[str]
+) -> list[str]:
+    """Return the ids of earlier records whose words complete a statement.
+
+    "Sorry, I meant 3 June" takes its subject from them. What `correct` was given stands
+    alone.
+    """
+    if (conversation_id or "").startswith(CORRECTION):
         return []
-    return list_corrected(one.message_ids)
+    return list_corrected(ids)
 
 
 def row_key(row: Record) -> tuple[str, ...]:

@@ -11,6 +11,11 @@ ALSO_KNOWN_AS = "also_known_as"
 LITERAL = frozenset({ALSO_KNOWN_AS, "name", "goes_by"})
 """Predicates whose object is a name as a word, not the person or thing of that name."""
 
+COUNTED = frozenset(
+    {"allergic_to", "cannot_eat", "likes", "dislikes", "drinks"}
+)
+"""Predicates whose objects are things, of which singular and plural are one value."""
+
 _PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
 """The endings of plurals, each with that of the singular."""
 _NO_NAMES = frozenset(

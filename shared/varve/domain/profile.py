@@ -9,7 +9,6 @@ import re
 from collections.abc import (
     Collection,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
@@ -25,7 +24,7 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Utterance
 from varve.domain.identity import digest
-from varve.domain.names import meant, normalized
+from varve.domain.names import normalized
 from varve.domain.triple import Op, TripleOperation
 
 DEFAULT_USER = "default"
@@ -33,23 +32,25 @@ DEFAULT_USER = "default"
 
 KNOWN_KEYS = (
     "name", "preferred_name", "pronouns", "language", "time_zone", "location", "role", "employer",
-    "birthday", "diet", "allergies", "cannot_eat", "languages", "preferences",
+    "birthday", "diet", "allergies", "cannot_eat", "conditions", "languages", "preferences",
 )  # fmt: skip
 """The attributes that conversations can set, in the order of the profile."""
 
-FIRST_KEYS = ("allergies", "cannot_eat", "diet", "preferences")
-VITAL_KEYS = frozenset({"allergies", "cannot_eat", "diet"})
+FIRST_KEYS = ("allergies", "cannot_eat", "conditions", "diet", "preferences")
+VITAL_KEYS = frozenset({"allergies", "cannot_eat", "conditions", "diet"})
 """Attributes that a block has whatever else the budget leaves out."""
 """The attributes that a context has first: to leave them out does the most harm."""
 
-LIST_KEYS = frozenset({"allergies", "cannot_eat", "languages", "preferences"})
+LIST_KEYS = frozenset(
+    {"allergies", "cannot_eat", "conditions", "languages", "preferences"}
+)
 """The keys that may have several values; every other key has its newest value."""
 
 KEY_OF_PREDICATE = {
     "name": "name", "full_name": "name", "goes_by": "preferred_name", "pronouns": "pronouns",
     "language": "language", "time_zone": "time_zone", "lives_in": "location", "works_as": "role",
     "works_at": "employer", "birthday": "birthday", "diet": "diet", "allergic_to": "allergies",
-    "cannot_eat": "cannot_eat",
+    "cannot_eat": "cannot_eat", "has_condition": "conditions",
     "speaks": "languages", "prefers": "preferences",
 }  # fmt: skip
 """The profile key for each predicate of a triple about a speaker.
@@ -215,36 +216,6 @@ def sort_entries(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
     )
 
 
-def select_current_entries(
-    entries: Iterable[ProfileEntry], now: datetime
-) -> list[ProfileEntry]:
-    """Return the statements that hold at `now`, those of the known keys first.
-
-    A value that was stated several times has the statement since which it has held. Each
-    of several speakers has values of their own (`find_speakers`). A value set by hand
-    replaces those of all.
-    """
-    held: dict[str, dict[str, dict[str, ProfileEntry]]] = {}
-    known = merge_entries(entries).values()
-    speakers = find_speakers(known)
-    for entry in sort_entries(_drop_read(known)):
-        if entry.event_time > now:
-            continue
-        by_speaker = held.setdefault(entry.key, {})
-        speaker = name_speaker(entry, speakers)
-        by_speaker.setdefault(speaker, {})
-        for other, values in by_speaker.items():
-            if other == speaker:
-                _apply(values, entry)
-            elif entry.conversation_id is None:
-                _replace(values, entry)
-    current: list[ProfileEntry] = []
-    for key in (*KNOWN_KEYS, *sorted(held.keys() - set(KNOWN_KEYS))):
-        for _, values in sorted(held.get(key, {}).items()):
-            current += values.values()
-    return current
-
-
 def find_speakers(entries: Iterable[ProfileEntry]) -> frozenset[str]:
     """Return the names of the speakers who share a conversation without user ids.
 
@@ -268,33 +239,6 @@ def name_speaker(entry: ProfileEntry, speakers: Collection[str]) -> str:
     """Return which of several speakers told an attribute; "" for the user as a whole."""
     name = normalized(entry.subject)
     return name if name in speakers else ""
-
-
-_Place = tuple[str, str | None, str]
-"""A key or "" for any, and the conversation and message that tell of it."""
-
-
-def _list_places(entry: ProfileEntry, key: str) -> list[_Place]:
-    return [
-        (key, entry.conversation_id, message) for message in entry.message_ids
-    ]
-
-
-def _drop_read(
-    entries: Collection[ProfileEntry],
-) -> Iterator[ProfileEntry]:
-    """Yield the entries without the words of corrections that were read."""
-    read: set[_Place] = set()
-    for entry in entries:
-        if not entry.unread:
-            read.update(_list_places(entry, entry.key))
-            read.update(_list_places(entry, ""))
-    for entry in entries:
-        # The words of an allergy stand until an allergy is read.
-        key = entry.key if entry.key in VITAL_KEYS else ""
-        is_read = not read.isdisjoint(_list_places(entry, key))
-        if entry.ends or not (entry.unread and is_read):
-            yield entry
 
 
 def find_confirmations(
@@ -322,39 +266,6 @@ def sort_for_block(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
 
 def _block_rank(entry: ProfileEntry) -> int:
     return (*FIRST_KEYS, entry.key).index(entry.key)
-
-
-def _replace(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
-    """End the values of another speaker in whose place an entry set by hand stands."""
-    if entry.ends:
-        _end_values(held, entry, normalized(entry.value))
-    elif entry.key not in LIST_KEYS:
-        held.clear()
-
-
-def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
-    """Change one attribute's values, which are keyed by their normalized form."""
-    value = normalized(entry.value)
-    if entry.ends:
-        _end_values(held, entry, value)
-        return
-    if entry.key not in LIST_KEYS:
-        for other in list(held):
-            if other != value:
-                del held[other]
-    elif normalized(entry.replaces) != value:
-        held.pop(normalized(entry.replaces), None)
-    held.setdefault(value, entry)
-
-
-def _end_values(
-    held: dict[str, ProfileEntry], entry: ProfileEntry, value: str
-) -> None:
-    if not entry.value:
-        held.clear()
-        return
-    for other in meant(value, held, of_several=entry.key in LIST_KEYS):
-        del held[other]
 
 
 def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:

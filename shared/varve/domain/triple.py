@@ -20,7 +20,14 @@ from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.identity import digest
-from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names, meant, normalized
+from varve.domain.names import (
+    ALSO_KNOWN_AS,
+    COUNTED,
+    LITERAL,
+    Names,
+    meant,
+    normalized,
+)
 
 SINGLE_VALUED = frozenset(
     {
@@ -197,20 +204,6 @@ def first_learnt(
     )
 
 
-def idle_deletions(
-    deletions: Sequence[TripleOperation], known: Sequence[TripleOperation]
-) -> frozenset[str]:
-    """Return the ids of the deletions that end no value of the known operations."""
-    names = stated_names(known)
-    keys = {group_key(deletion, names) for deletion in deletions}
-    group = [one for one in known if group_key(one, names) in keys]
-    ids = {deletion.id for deletion in deletions}
-    for triple in fold([*group, *deletions], names):
-        if triple.evidence[0].op is not Op.DELETE:
-            ids.discard(triple.evidence[-1].id)
-    return frozenset(ids)
-
-
 def evidence_of(triples: Iterable[Triple]) -> dict[str, TripleOperation]:
     """Return every operation behind the triples, by id; `fold` derives them from these."""
     operations = chain.from_iterable(triple.evidence for triple in triples)
@@ -254,6 +247,8 @@ class _Group:
 
     def _assert(self, operation: TripleOperation) -> None:
         value = self.value_of(operation.object)
+        if self.predicate in COUNTED:
+            value = next(iter(self._meant(value)), value)
         for other in self._superseded(operation, value):
             self._close(other, operation)
         self.open.setdefault(value, []).append(operation)

@@ -14,6 +14,7 @@ from varve.domain.block import (
     explain_no_room,
 )
 from varve.domain.context import ContextBlock, ContextRequest
+from varve.domain.current_profile import select_current_entries
 from varve.domain.echo import without_injected
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
@@ -23,7 +24,6 @@ from varve.domain.profile import (
     ProfileEntry,
     find_confirmations,
     find_speakers,
-    select_current_entries,
     sort_for_block,
 )
 from varve.domain.record import STORES, Vector

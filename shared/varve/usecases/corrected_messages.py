@@ -153,8 +153,8 @@ def _list_heard(session: Session, user_id: str | None) -> list[str]:
     ]
 
 
-def read_heard(session: Session, user_id: str) -> list[Record]:
-    """Return the newest turns of a user's conversations."""
+def read_heard(session: Session, user_id: str | None) -> list[Record]:
+    """Return the newest turns of a user's conversations; None: of all users."""
     where = Filter(user_id=user_id, memory_types=(MemoryType.TURN.value,))
     return session.records.at(session.scope).browse(
         session.scope, Grain.WORKING, where=where, limit=HEARD

@@ -1,16 +1,17 @@
 """End the triples and attributes that rest on words which hold no longer."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from varve.domain.current_profile import select_current_entries
 from varve.domain.mention import in_words
 from varve.domain.names import normalized
 from varve.domain.profile import (
     DEFAULT_USER,
+    KEY_OF_PREDICATE,
     MAX_VALUE_CHARACTERS,
     ProfileEntry,
-    select_current_entries,
 )
 from varve.domain.record import Record
 from varve.domain.statements.cues import read_cues
@@ -32,7 +33,8 @@ class Ending:
     The values hold until `at`, as memory learns at `learnt_at`. `takes` tells of the words
     of a triple or an attribute whether the text is about them. Erasing the messages opens
     the values again. With `keeps_words` the text stands in the place of an attribute's
-    value as long as nothing is read from it.
+    value as long as nothing is read from it. If the text tells values of `predicates` that
+    the record tells too, values of no other predicate end.
     """
 
     record: Record
@@ -43,6 +45,7 @@ class Ending:
     message_ids: tuple[str, ...]
     takes: Callable[[str], bool]
     keeps_words: bool = False
+    predicates: frozenset[str] = frozenset()
 
     def replaces(self, value: str) -> bool:
         """Return whether the record states a value that the text does not."""
@@ -82,10 +85,16 @@ def end_values(session: Session, ending: Ending) -> None:
 
 
 def _end_triples(session: Session, ending: Ending) -> None:
-    ends = []
+    resting: list[Triple] = []
     for triple in session.graph.triples(session.scope):
         if triple.holds(ending.at) and _rests_on(triple, ending):
-            ends.append(_build_end(triple, ending))
+            resting.append(triple)
+    told = {one.label for one in resting} & ending.predicates
+    ends = [
+        _build_end(triple, ending)
+        for triple in resting
+        if _is_told_again(triple, told, ending)
+    ]
     if ends:
         send_operations(session, ends)
 
@@ -96,7 +105,15 @@ def _rests_on(triple: Triple, ending: Ending) -> bool:
         return False
     if set(told.message_ids).isdisjoint(ending.record.source_ids):
         return False
-    return ending.replaces(told.object) and ending.takes(in_words(triple))
+    return ending.takes(in_words(triple))
+
+
+def _is_told_again(
+    triple: Triple, told: Collection[str], ending: Ending
+) -> bool:
+    """Return whether a text has another value for a triple, whose predicate it tells if any."""
+    is_of_told = not told or triple.label in told
+    return is_of_told and ending.replaces(triple.evidence[-1].object)
 
 
 def _build_end(triple: Triple, ending: Ending) -> TripleOperation:
@@ -116,9 +133,13 @@ def _build_end(triple: Triple, ending: Ending) -> TripleOperation:
 def _end_attributes(session: Session, ending: Ending) -> None:
     user = ending.record.user_id or DEFAULT_USER
     entries = session.profiles.entries(session.scope, user)
+    current = select_current_entries(entries, ending.at)
+    resting = [entry for entry in current if _is_told_by(entry, ending)]
+    told = {KEY_OF_PREDICATE.get(one) for one in ending.predicates}
+    told &= {entry.key for entry in resting}
     changes: list[ProfileEntry] = []
-    for entry in select_current_entries(entries, ending.at):
-        if _is_told_by(entry, ending):
+    for entry in resting:
+        if not told or entry.key in told:
             changes += _list_changes(entry, ending, session.privacy)
     if changes:
         message = WriteProfile(session.scope, user, tuple(changes))

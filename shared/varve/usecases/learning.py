@@ -1,7 +1,7 @@
 """Learn from messages: extract facts, triples and profile entries and send them to the writer."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from varve.domain.calendar import Grain
@@ -13,11 +13,12 @@ from varve.domain.extraction import (
     Utterance,
     restate_changes,
 )
+from varve.domain.idle_deletions import idle_deletions
 from varve.domain.metadata import encode_metadata, share_metadata
 from varve.domain.profile import ProfileEntry, build_entries
 from varve.domain.record import MemoryType, Record, fact_id
 from varve.domain.transcript import introduction, speakers
-from varve.domain.triple import TripleOperation, evidence_of, idle_deletions
+from varve.domain.triple import TripleOperation, evidence_of
 from varve.messages.ingest import IngestMessage
 from varve.messages.write import (
     WriteProfile,
@@ -28,6 +29,7 @@ from varve.messages.write import (
     send_triples,
 )
 from varve.usecases.batching import CONTEXT_UTTERANCES, extract_in_batches
+from varve.usecases.earlier_corrected import read_earlier_corrected
 from varve.usecases.embedders import embed_records
 from varve.usecases.session import Session
 from varve.usecases.taken_in import Said
@@ -89,6 +91,12 @@ def understand(
     context = _context(message, new[0])
     extraction = extract_in_batches(
         message, utterances, context, session.zone, session.extractor
+    )
+    earlier = read_earlier_corrected(session, message, utterances, context)
+    extraction = replace(
+        extraction,
+        facts=(*extraction.facts, *earlier.facts),
+        operations=(*extraction.operations, *earlier.operations),
     )
     facts = [
         _fact_record(fact, new, message, session)

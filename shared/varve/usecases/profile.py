@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from varve.domain.calendar import iso
+from varve.domain.current_profile import select_current_entries
 from varve.domain.errors import Rejected
 from varve.domain.identity import reference
 from varve.domain.names import normalized
@@ -16,7 +17,6 @@ from varve.domain.profile import (
     name_speaker,
     profile_key,
     profile_value,
-    select_current_entries,
     sort_entries,
 )
 from varve.domain.profile_lists import split_values

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from varve.domain.conversation import Conversation
+from varve.domain.current_profile import select_current_entries
 from varve.domain.language.languages import Language
 from varve.domain.names import normalized
 from varve.domain.profile import (
@@ -11,7 +12,6 @@ from varve.domain.profile import (
     KEY_OF_PREDICATE,
     MAX_VALUE_CHARACTERS,
     ProfileEntry,
-    select_current_entries,
 )
 from varve.domain.record import Record
 from varve.domain.statements.sentences import tell_attribute, tell_triple

@@ -6,6 +6,7 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
 from varve.domain.identity import reference
 from varve.domain.record import Record
+from varve.domain.rules import draw_predicates
 from varve.domain.statements.persons import is_person
 from varve.domain.statements.telling import (
     build_remembered,
@@ -92,4 +93,5 @@ def _build_ending(
         message_ids=tuple(str(message.id) for message in correction.messages),
         takes=take_told_parts(record, text, turns),
         keeps_words=True,
+        predicates=draw_predicates(record.about or "", text),
     )

@@ -10,6 +10,7 @@ from varve.domain.entities import find_spellings, fold_known_at
 from varve.domain.errors import Rejected
 from varve.domain.experience.link_types import is_experience, is_link
 from varve.domain.graph import Neighbour, Neighbourhood, PathStep
+from varve.domain.idle_deletions import idle_deletions
 from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
 from varve.domain.profile import KEY_OF_PREDICATE
@@ -21,7 +22,6 @@ from varve.domain.triple import (
     TripleOperation,
     evidence_of,
     group_key,
-    idle_deletions,
     stated_names,
 )
 from varve.domain.validation import valid_text

@@ -30,6 +30,9 @@ ADDRESSING = united(_INSTALLED, "addressing")
 DENIALS = united(_INSTALLED, "denials")
 """Words that deny what the rest of a sentence says."""
 
+GIVEN_NAMES = united(_INSTALLED, "given_names")
+"""Given names, without accents, that are hardly ever other words."""
+
 CHANGES = united(_INSTALLED, "changes")
 """Words that tell of a change or a decision."""
 

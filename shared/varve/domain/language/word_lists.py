@@ -15,8 +15,9 @@ class WordLists:
     words that no other language has. `changes` tell of a change or a decision. `courtesies` mean
     nothing in a prompt and `fillers` nothing in a summary's topics. `verbs` are forms of verbs that
     are no nouns; words that match one of the patterns `verb_endings`, with accents, are others, but
-    for `not_verbs`. `respelt` are no other words without their apostrophe or accents. The lists of
-    `kept_…` are words that count for one reader all the same.
+    for `not_verbs`. `respelt` are no other words without their apostrophe or accents. `given_names`
+    are hardly ever other words. The lists of `kept_…` are words that count for one reader all the
+    same.
     """
 
     stemmer: str = ""
@@ -33,6 +34,7 @@ class WordLists:
     not_verbs: frozenset[str] = frozenset()
     verb_endings: frozenset[str] = frozenset()
     respelt: frozenset[str] = frozenset()
+    given_names: frozenset[str] = frozenset()
     kept_in_prompts: frozenset[str] = frozenset()
     kept_in_lessons: frozenset[str] = frozenset()
     kept_in_topics: frozenset[str] = frozenset()
@@ -46,7 +48,8 @@ class NameWords:
     person. In folded text `person_states` follow the name of one of whom they tell a state;
     those of `person_only` are told of no company, place or thing. A name follows
     `before_name`, patterns of texts without capitals, unless it is one of the words `unnamed`;
-    `followers` stand behind a name and are no part of it.
+    `followers` stand behind a name and are no part of it. The name of a person may follow
+    `before_person`, that of a known place `before_place`.
     """
 
     roles: Words = ()
@@ -56,5 +59,7 @@ class NameWords:
     particles: Words = ()
     or_: Words = ()
     before_name: Words = ()
+    before_person: Words = ()
+    before_place: Words = ()
     unnamed: Words = ()
     followers: Words = ()

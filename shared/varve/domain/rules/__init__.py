@@ -23,7 +23,7 @@ from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.spelling import restore_subject
 from varve.domain.names import ALSO_KNOWN_AS, LITERAL, normalized
-from varve.domain.rules.corrections import read_correction
+from varve.domain.rules.corrections import gives_time, read_correction
 from varve.domain.rules.reader import Reader, StatedClause
 from varve.domain.rules.references import read_reference
 from varve.domain.rules.reported import leave_out_reported
@@ -86,6 +86,24 @@ def draw_facts(speaker: str, text: str) -> frozenset[str]:
     own = restore_subject(text)
     read = _read_text(own, speaker, _ANY_DAY, [], by_name=False)
     return frozenset(one.fact for one in read)
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def draw_predicates(speaker: str, text: str) -> frozenset[str]:
+    """Return the predicates whose values a speaker's words change, as `remember` reads them."""
+    own = restore_subject(text)
+    read = _read_text(own, speaker, _ANY_DAY, [], by_name=True)
+    return frozenset(
+        change.predicate for one in read for change in one.changes
+    )
+
+
+def corrects_time(text: str) -> bool:
+    """Return whether a text only gives another date, number or time: "Sorry, I meant 3 June"."""
+    told = list(sentences(text))
+    return len(told) == 1 and any(
+        gives_time(reader, told[0]) for reader in LANGUAGE_READERS
+    )
 
 
 def _statements(batch: Batch) -> Iterator[tuple[Utterance, StatedClause]]:
@@ -311,4 +329,4 @@ def _local_day(instant: datetime, batch: Batch) -> date:
         return instant.date()
 
 
-__all__ = ["RuleExtractor", "draw_facts"]
+__all__ = ["RuleExtractor", "corrects_time", "draw_facts", "draw_predicates"]

@@ -13,11 +13,12 @@ from varve.domain.triple import Op
 
 _CORRECTABLE = (
     "any_code", "code", "number", "email", "phone", "place", "company", "name", "full_name", "job",
-    "birthdate", "date", "age", "zone",
+    "birthdate", "date", "age", "zone", "time",
 )  # fmt: skip
 
-_ON = ("on ", "el ")
-"""Words that stay when only the day after them is corrected."""
+_ON = ("on ", "el ", "at ", "a las ", "a la ")
+"""Words that stay when only the day or hour after them is corrected."""
+_DIGIT = re.compile(r"\d")
 
 
 def read_correction(
@@ -41,6 +42,16 @@ def read_correction(
     return list(corrected.values())
 
 
+def gives_time(reader: Reader, sentence: Sentence) -> bool:
+    """Return whether a sentence corrects something by a date, a number or a time."""
+    found = reader.language.correction.match(sentence.text)
+    if found is None or sentence.asks:
+        return False
+    new, _ = _read_values(found)
+    scan = reader.language.dates.scan
+    return _DIGIT.search(new) is not None or scan.search(new) is not None
+
+
 def _read_values(found: re.Match[str]) -> tuple[str, str | None]:
     """Return the new value and the old one, which a correction may leave out.
 
@@ -61,13 +72,24 @@ def _correct(
     new: str,
     old: str | None,
 ) -> StatedClause | None:
-    """Return the statement with the new value; None: the correction does not fit it."""
-    wrong = _find_wrong_value(earlier, old)
-    if wrong is None or normalized(wrong) == normalized(new):
+    """Return the statement with the new value; None: the correction fits none or several."""
+    fitting: list[StatedClause] = []
+    for wrong in _list_wrong_values(earlier, old):
+        again = _put(reader, earlier, who, new, wrong)
+        if again is not None:
+            fitting.append(again)
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _put(
+    reader: Reader, earlier: StatedClause, who: str, new: str, wrong: str
+) -> StatedClause | None:
+    """Return the statement with the new value in place of a wrong one; None: it does not fit."""
+    if normalized(wrong) == normalized(new):
         return None
-    if wrong.startswith(_ON) and not new.startswith(_ON):
-        preposition = wrong.split()[0]
-        new = f"{preposition} {new}"
+    lead = next(filter(wrong.startswith, _ON), "")
+    if lead and not new.startswith(_ON):
+        new = f"{lead}{new}"
     clause = earlier.clause.replace(wrong, new)
     again = _read_clause(reader, clause, who, earlier)
     if again is None or new not in again.values.values():
@@ -108,15 +130,12 @@ def _correct_change(change: Change, wrong: str, new: str) -> list[Change]:
     return [change]
 
 
-def _find_wrong_value(earlier: StatedClause, old: str | None) -> str | None:
-    """Return the value that the user named, or the statement's only correctable value."""
-    values: set[str] = set()
+def _list_wrong_values(earlier: StatedClause, old: str | None) -> list[str]:
+    """Return the correctable values of a statement, of which a user may name the `old` one."""
+    values: dict[str, None] = {}
     for slot, value in earlier.values.items():
         if slot.rstrip(digits) in _CORRECTABLE:
-            values.add(value)
+            values[value] = None
     if old is None:
-        return values.pop() if len(values) == 1 else None
-    for value in values:
-        if normalized(value) == normalized(old):
-            return value
-    return None
+        return list(values)
+    return [one for one in values if normalized(one) == normalized(old)][:1]

@@ -12,6 +12,7 @@ from varve.domain.rules.english_words import (
     SLOTS,
     WORDS,
 )
+from varve.domain.rules.names import JOBS_EN
 from varve.domain.rules.own_name import english_first_person
 from varve.domain.rules.persons import DANGLING_EN, english_third_person
 from varve.domain.rules.rule import LanguageRules, compile_rows
@@ -72,6 +73,41 @@ def _list_forgettable() -> dict[str, str]:
     }
 
 
+_AN_OTHER = r"(?:to [a-z]|who|that|him|her|them|he|she|they|my|our|your|about|with|for a|not|never|no longer)"
+"""Words after which an adjective or a verb may not be about the speaker."""
+_STATE = (
+    rf"(?:allergic to|{EATING}|(?:based|living|working|studying) (?:in|at|for|as)|from (?-i:[A-Z])"
+    rf"|married to|(?:an? )?(?:[\w/-]+ ){{0,2}}(?:{JOBS_EN}) (?:based |living |working )?(?:at|for|in))\b"
+)
+_DOING = (
+    r"(?:(?:work|study) (?:at|for|as|in)|live (?:in|near)|speak (?-i:[A-Z])|(?:moved|relocated) to"
+    r"|(?:started|grew up) (?:at|in|with)|joined (?-i:[A-Z])|(?:love|like|hate|prefer) \w"
+    r"|(?:can't|cannot|don't|do not|never) (?:eat|drink)\b)"
+)
+_AGAIN = rf"(?= (?:(?:also|now|just|only|a|strict|very|severely) )*{_STATE})"
+_SELF_ALONE = rf"(?:(?!{_AN_OTHER}\b)[\w'-]+ ){{0,8}}(?!{_AN_OTHER}\b)[\w'-]+"
+_SHARED_SUBJECTS = (
+    # "I'm vegan and allergic to nuts", "I'm not coeliac, just lactose intolerant"
+    re.compile(
+        rf"\b(?P<first>(?P<who>I'm|I am) (?:(?:[\w'-]+ ){{0,3}}?(?:{EATING})"
+        rf"|(?:\w+ )?allergic to [^;:.!?]+?))(?:,? (?:and|but)|,(?= (?:just|only|now)\b)){_AGAIN}",
+        re.IGNORECASE,
+    ),
+    # "I'm a nurse, based in Leeds"
+    re.compile(
+        rf"\b(?P<first>(?P<who>I'm|I am) {_SELF_ALONE})(?:,? (?:and|but)|,){_AGAIN}",
+        re.IGNORECASE,
+    ),
+    # "I live in Lisbon and work as a nurse", "I'm Priya, just moved to Bristol"
+    re.compile(
+        r"\b(?P<first>(?P<who>I|we)(?:'m|'re| am| are| live| work| study| grew up| moved| started| joined"
+        rf"| have| own| love| like| hate| prefer| speak) {_SELF_ALONE})(?:,? and|,)"
+        rf"(?= (?:(?:also|now|just|then|recently) )*{_DOING})",
+        re.IGNORECASE,
+    ),
+)
+
+
 RULES = LanguageRules(
     code="en",
     rules=compile_rows((*english_changes.ROWS, *english_habits.ROWS, *english_rows.ROWS), SLOTS),
@@ -84,7 +120,7 @@ RULES = LanguageRules(
         r"|fixed|repaired|mended|sorted|replaced|cancell?ed|works|working|back"
         r"|answer|reply|respond|always write"
         r"|passed away|died|no longer with us|put to sleep|baby|twins|born|meant|it's|not"
-        r"|make that)\b", re.IGNORECASE,
+        r"|make that|this is)\b", re.IGNORECASE,
     ),
     opening=re.compile(
         rf"(?:(?:{_FILLER})\b(?:[,.:!]| [-–—])* +|(?:no|right)[,.:!]+ +|(?:{DATES.pattern}),? (?=I\b|we\b"
@@ -96,14 +132,10 @@ RULES = LanguageRules(
         r"|\s+(?:and|but|so|plus|because|though|although) (?=(?:(?:it )?turns out(?: that)? )?"
         r"(?:I|I'm|I've|my|we)\b)", re.IGNORECASE,
     ),
-    shared_subject=re.compile(
-        rf"\b(?P<first>(?P<who>I'm|I am) (?:(?:[\w'-]+ ){{0,3}}?(?:{EATING})"
-        r"|(?:\w+ )?allergic to [^;:.!?]+?))"
-        rf",? (?P<joint>and|but)(?= (?:(?:also|now|a|strict|very|severely) )*(?:allergic|{EATING})\b)",
-        re.IGNORECASE,
-    ),
+    shared_subjects=_SHARED_SUBJECTS,
     together=re.compile(
-        rf"\b(?:moved|relocated|went to live) (?:to|in) .{{1,60}}?,? {english_changes.BACK}\b",
+        rf"\b(?:moved|relocated|went to live) (?:to|in) .{{1,60}}?,? {english_changes.BACK}\b"
+        rf"|{english_changes.CHANGED_JOBS}",
         re.IGNORECASE,
     ),
     asking=re.compile(

@@ -53,6 +53,13 @@ _NO_DRUG = (
     r"(?!.*\b(?:list|case|books?|register|hook|rota|schedule|trial|call)\b)"
 )
 _GOT = "(?:'s| is| has| was| got| has been| have been|'s been| had)"
+_LEFT_JOB = (
+    r"I (?:(?:don't|do not) work (?:at|for) {company}(?: any ?more| any longer)?"
+    r"|(?:no longer work (?:at|for)|left|quit) {company3})"
+)
+_NOW_AT = "(?:now (?:I'm |I am )?|(?:I'm|I am) (?:now )?)(?:at|with)"
+CHANGED_JOBS = rf"\b{_LEFT_JOB.format(company='.{1,40}?', company3='.{1,40}?')},? (?:and |but |){_NOW_AT}\b"
+"""An employer and the next one, which are read together."""
 _NO_JOB = (ends("works_at"), ends("works_as"))
 _OWN_BUSINESS = (
     "(?:(?:start|open|found|set|launch|buil[dt]|run)(?:ed|ing|ning)?(?: up)? (?:my|our) own"
@@ -104,6 +111,10 @@ ROWS = (
         r"|work (?:at|for)|working (?:at|for)))? {company2}",
         "{who} left {company} and joined {company2}",
         (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
+    Row(_LEFT_JOB.format(company="{company}", company3="{company3}")
+        + rf",? (?:and |but |){_NOW_AT} {{company2}}(?: now)?{{end}}",
+        "{who} left {company}{company3} and works at {company2}",
+        (ends("works_at", "{company}{company3}"), sets("works_at", "{company2}")), 0.8, 0.85),
     Row(rf"I{_HAVE} {EVER}quit {{company}}{_WHEN}",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}(?:quit|left|resigned from) {{company}}(?: {{date}})?,? (?:and|to)"

@@ -101,9 +101,16 @@ _BOOKED = (
     f"{EVENTS}|subscription|membership|order|booking|reservation|contract|policy|plan|account|holiday"
     "|insurance|dinner|lunch|gym|treatment"
 )
-DIETS = "vegetarian|vegan|pescatarian|diabetic"
+DIETS = "vegetarian|vegan|pescatarian"
+_SORT_OF_DIABETES = "(?:type (?:1|2|one|two) )?"
+_CONDITIONS = {
+    "diabetic": "diabetes",
+    "asthmatic": "asthma",
+    "epileptic": "epilepsy",
+}
+_ILL = rf"(?:{_SORT_OF_DIABETES}diabetic|asthmatic|epileptic)"
 NO_GLUTEN = "coeliac|celiac"
-EATING = rf"{DIETS}|{NO_GLUTEN}|[\w-]+[- ]intolerant"
+EATING = rf"{DIETS}|{NO_GLUTEN}|{_ILL}|[\w-]+[- ]intolerant"
 """How somebody eats: by a diet, which is one alone, or without something."""
 _FIXED_BY_NATURE = frozenset({
     "price", "rate", "date", "term", "fee", "salary", "time", "schedule", "amount", "interest", "cost",
@@ -128,6 +135,12 @@ def is_mendable(value: str) -> bool:
     return value.casefold().split()[-1] not in _FIXED_BY_NATURE and is_stable(
         value
     )
+
+
+def _name_condition(value: str) -> dict[str, str]:
+    """Return the condition of one who is "type 1 diabetic"."""
+    *sort, ill = value.lower().split()
+    return {"illness": " ".join([*sort, _CONDITIONS[ill]])}
 
 
 SLOTS = {
@@ -206,6 +219,10 @@ SLOTS = {
         is_stable,
     ),
     "diet": Slot(DIETS),
+    "ill": Slot(_ILL, derive=_name_condition),
+    "condition": Slot(
+        rf"(?:{_SORT_OF_DIABETES}diabetes|asthma|epilepsy|high blood pressure|hypertension)"
+    ),
     "allergens": Slot(
         list_of(names.ALLERGENS_EN, "and|or|nor"),
         derive=lambda value: {"allergens": value.lower()},

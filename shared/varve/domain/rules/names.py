@@ -98,7 +98,7 @@ JOBS_EN = (
     "|barber|barista|bartender|biologist|bookkeeper|bricklayer|broker|builder|butcher|buyer|captain"
     "|cardiologist"
     "|caregiver|carpenter|cashier|chef|chemist|cleaner|coach|composer|consultant|contractor|controller"
-    "|coordinator|copywriter|counselor|counsellor|curator|dancer|dentist|dermatologist|designer|developer"
+    "|coordinator|copywriter|counselor|counsellor|curator|dancer|dentist|dermatologist|designer|dev|developer"
     "|dietitian|director|doctor|economist|editor|electrician|engineer|entrepreneur|estimator|executive|farmer"
     "|filmmaker|firefighter|fisherman|florist|founder|gardener|geologist|geophysicist|guide|hairdresser"
     "|historian|illustrator|instructor|interpreter|investigator|janitor|jeweler|journalist|judge|lawyer|lead"

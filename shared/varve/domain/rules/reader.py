@@ -22,7 +22,7 @@ from varve.domain.rules.sentences import (
     QUOTED,
     Sentence,
     cut,
-    repeat_subject,
+    repeat_subjects,
 )
 from varve.domain.triple import Op
 
@@ -134,7 +134,7 @@ class Reader:
         ):
             return []
         statements: list[StatedClause] = []
-        text = self.language.shared_subject.sub(repeat_subject, text)
+        text = repeat_subjects(text, self.language.shared_subjects)
         for clause in self._split_clauses(text):
             statement = self.read_clause(clause, who, said)
             if statement is not None:

@@ -58,7 +58,7 @@ class Rule:
 class LanguageRules:
     """The rules and patterns of a language; the methods of `Reader` show how each is used.
 
-    `shared_subject` finds two states with one subject: "I'm vegan and allergic to nuts".
+    `shared_subjects` find two states with one subject: "I'm vegan and allergic to nuts".
     """
 
     code: str
@@ -70,7 +70,7 @@ class LanguageRules:
     opening: re.Pattern[str]
     clause: re.Pattern[str]
     together: re.Pattern[str]
-    shared_subject: re.Pattern[str]
+    shared_subjects: tuple[re.Pattern[str], ...]
     asking: re.Pattern[str]
     doubt: re.Pattern[str]
     fiction: re.Pattern[str]

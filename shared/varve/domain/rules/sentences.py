@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from varve.domain.language.abbreviations import build_abbreviation, split_at
@@ -123,6 +123,8 @@ def cut(
     yield text[start:]
 
 
-def repeat_subject(found: re.Match[str]) -> str:
-    """Return two states with a subject each: "I'm vegan and I'm allergic"."""
-    return f"{found['first']} {found['joint']} {found['who']}"
+def repeat_subjects(text: str, shared: Iterable[re.Pattern[str]]) -> str:
+    """Return the text with a subject for each of two states: "I'm vegan, I'm allergic"."""
+    for pattern in shared:
+        text = pattern.sub(r"\g<first>, \g<who>", text)
+    return text

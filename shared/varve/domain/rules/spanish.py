@@ -87,7 +87,7 @@ RULES = LanguageRules(
         r"|tolero|digiero|murió|falleció|ha muerto|ha fallecido|naci\w+|nació|bebé|esperamos|tomo|bebo"
         r"|desayuno|uso|puedo|pueden?|podrían?|pronombres|háblame"
         r"|recuerda|olvida|olvides|olvidar|olvídate|borra|elimina|cuenta|anota|apunta|conste|quería decir"
-        r"|quise decir|no es|resido|es"
+        r"|quise decir|no es|resido|padezco|es"
         rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,
     ),
     opening=re.compile(
@@ -97,14 +97,18 @@ RULES = LanguageRules(
     clause=re.compile(
         r"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?"
         rf"(?=(?:{_OWN}|por favor|olvida|borra)\b)"
-        rf"|\s+(?:[ye]|pero|así que|porque|aunque) (?=(?:resulta que )?(?:{_OWN}|no (?:soy|tengo))\b)",
+        rf"|\s+(?:[ye]|pero|así que|porque|aunque) (?=(?:resulta que )?(?:{_OWN}"
+        r"|no (?:soy|tengo|tolero|digiero|puedo))\b)",
         re.IGNORECASE,
     ),
-    shared_subject=re.compile(
-        rf"\b(?P<first>(?P<who>soy) (?:(?:\w+ ){{0,2}}?(?:{EATING})|(?:\w+ )?alérgic[oa] al? [^;:.!?]+?)),?"
-        rf" (?P<joint>[ye]|pero)(?= (?:(?:también|muy|ahora) )*(?:alérgic[oa]|{EATING})\b)", re.IGNORECASE,
+    shared_subjects=(re.compile(
+        rf"\b(?P<first>(?P<who>soy) (?:(?:\w+ ){{0,2}}?(?:{EATING})|(?:\w+ )?alérgic[oa] al? [^;:.!?]+?))"
+        rf"(?:,? (?:[ye]|pero)|,? (?:pero |sino )?(?:solo|sólo|sino))"
+        rf"(?= (?:(?:también|muy|ahora) )*(?:alérgic[oa]|{EATING})\b)", re.IGNORECASE,
+    ),),
+    together=re.compile(
+        f"{spanish_changes.RETURNED}|{spanish_changes.CHANGED_JOBS}", re.IGNORECASE
     ),
-    together=re.compile(spanish_changes.RETURNED, re.IGNORECASE),
     asking=re.compile(
         r"[,:]? (?=(?:puedes|podrías|puede|me puedes|sabes|qué|cómo|cuál|cuándo|dónde|quién"
         r"|hay)\b)", re.IGNORECASE

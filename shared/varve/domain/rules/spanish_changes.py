@@ -13,6 +13,8 @@ _BACK = "(?:he vuelto|hemos vuelto|volví|volvimos|regresé|regresamos|he regres
 _THEN = "(?:pero|y) (?:al final |ya |luego |después |)(?:me |nos |)"
 RETURNED = rf"{_MOVED} (?:a|en) .{{1,60}}?,? {_THEN}{_BACK}\b(?! a \w+r\b)"
 """A move and the return from it, which are read together."""
+CHANGED_JOBS = r"\bya no trabajo (?:en|para) .{1,40}?,? (?:(?:y|pero) )?(?:ahora )?estoy en\b"
+"""An employer and the next one, which are read together."""
 _LATER = (
     rf"(?: (?:a casa|{DATES.pattern}|enseguida|pronto|a l[oa]s [\w-]+ (?:días|semanas|meses|años)"
     r"|a la semana|al (?:día|mes|año)(?: siguiente)?|al (?:poco(?: tiempo)?|final|cabo de \w+ \w+)"
@@ -45,6 +47,7 @@ _DRUG = (
     r"|medicación|pastillas"
 )
 _LEFT = "(?:dejé|he dejado|renuncié a|he renunciado a|me fui de|me he ido de)"
+_NO_MORE = "ya no (?:trabajo|estoy) (?:en|para)"
 _NO_JOB = (ends("works_at"), ends("works_as"))
 _MENDED = "(?:arreglad|reparad|solucionad)[oa]"
 
@@ -90,8 +93,13 @@ def _end_diets(food: str, *diets: str) -> Row:
 
 ROWS = (
     # Work
-    Row(rf"{_LEFT} {{company}}(?: {{date}})?,? (?:y|para|por)(?: (?:ahora |luego |)(?:entré|entrar|empecé"
-        r"|empezar|he entrado|he empezado|trabajo|estoy)(?: a trabajar)? (?:en|para))? {company2}",
+    Row(rf"(?:{_LEFT}|{_NO_MORE}) {{company}}(?: {{date}})?,? (?:y|para|por|pero)(?: (?:ahora |luego |)"
+        r"(?:entré|entrar|empecé|empezar|he entrado|he empezado|trabajo|estoy)(?: a trabajar)? (?:en|para))?"
+        r" {company2}",
+        "{who} dejó {company} y trabaja en {company2}",
+        (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:{_LEFT}|{_NO_MORE}) {{company}}(?: {{date}})?, (?:ahora )?(?:trabajo|estoy) (?:en|con)"
+        r" {company2}",
         "{who} dejó {company} y trabaja en {company2}",
         (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
     Row(rf"me (?:fui|he ido) de {{company}}{_WHEN}",

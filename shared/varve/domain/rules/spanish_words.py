@@ -134,13 +134,27 @@ def read_kin(value: str) -> dict[str, str]:
 
 _ARTICLES = re.compile(r"\b(?:el|la|los|las) ", re.IGNORECASE)
 
-DIETS = "vegetarian[oa]|vegan[oa]|pescetarian[oa]|diabétic[oa]"
-EATING = rf"{DIETS}|celíac[oa]|intolerante a(?: la|l) \w+"
+DIETS = "vegetarian[oa]|vegan[oa]|pescetarian[oa]"
+_SORT_OF_DIABETES = "(?: (?:de )?tipo (?:1|2|uno|dos))?"
+_CONDITIONS = {
+    "diabétic": "diabetes",
+    "asmátic": "asma",
+    "epiléptic": "epilepsia",
+}
+_ILL = rf"(?:diabétic[oa]{_SORT_OF_DIABETES}|asmátic[oa]|epiléptic[oa])"
+EATING = rf"{DIETS}|celíac[oa]|{_ILL}|intolerante a(?: la|l) \w+"
 """How somebody eats: by a diet, which is one alone, or without something."""
 _THIRD = {
     "cancelé": "canceló", "anulé": "anuló", "he cancelado": "ha cancelado", "he anulado": "ha anulado",
 }  # fmt: skip
 _BOOKED = f"{EVENTS}|suscripción|membresía|cuota|pedido|contrato|seguro|abono|matrícula|plan|cuenta"
+
+
+def _name_condition(value: str) -> dict[str, str]:
+    """Return the condition of one who is "diabética de tipo 1"."""
+    ill, *sort = value.lower().split()
+    return {"illness": " ".join([_CONDITIONS[ill[:-1]], *sort])}
+
 
 SLOTS = {
     "end": Slot(END),
@@ -209,6 +223,10 @@ SLOTS = {
         lambda value: {"the_event": f"{_article(value).capitalize()} {value}"},
     ),
     "diet": Slot(DIETS),
+    "ill": Slot(_ILL, derive=_name_condition),
+    "condition": Slot(
+        rf"(?:diabetes{_SORT_OF_DIABETES}|asma|epilepsia|hipertensión|(?:la )?tensión alta)"
+    ),
     "allergens": Slot(
         list_of(
             rf"(?:(?:el|la|los|las) )?(?:{names.ALLERGENS_ES})", "[yeou]|ni"
