@@ -19,6 +19,8 @@ from varve.cli import main
         ),
         (["--types", "fact,turns"], "--types: must be one of 'fact'"),
         (["--types", "Fact"], "--types: must be one of 'fact'"),
+        (["--user", ""], "--user: is empty"),
+        (["--agent", ""], "--agent: is empty"),
         (["--max-results", "1000"], "max_results: must be less than"),
     ],
 )

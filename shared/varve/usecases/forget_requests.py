@@ -8,6 +8,7 @@ from typing import Any
 from varve.domain.erasure import Selector
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, path_id, reference
+from varve.domain.validation import valid_text
 
 PATIENCE = timedelta(seconds=60)
 """How long an erasure waits for a queue's writer, in all its passes."""
@@ -69,6 +70,8 @@ def parse_forget_request(
     verify: bool,
 ) -> ForgetRequest:
     """Return the request that names exactly one subject. Raises Rejected."""
+    if query is not None:
+        valid_text(query, "query")
     if only is not None and query is None:
         raise Rejected("only", "chooses among the statements of a query")
     if query is None:
