@@ -54,7 +54,7 @@ class ShownSummary:
 
 def show_timeline(visit: Visit) -> PageView:
     """Show all years as layers, the newest at the top."""
-    strata = visit.inspection.strata(user_id=visit.user)
+    strata = visit.strata
     years = strata.years
     if not years:
         return PageView("empty.html", "Timeline", {})
@@ -84,7 +84,7 @@ def show_period(visit: Visit) -> PageView:
     Raises Rejected: not a period's label, or nothing was ever held of it.
     """
     period = Period.parse(visit.key())
-    strata = visit.inspection.strata(user_id=visit.user)
+    strata = visit.strata
     stratum = strata.get(period)
     if stratum is None:
         raise Rejected("period", f"memory holds nothing of {period.label}")
