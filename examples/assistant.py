@@ -67,7 +67,7 @@ def echo_memory(instructions: str, words: str) -> str:
     return f"I know {lines} things that bear on {words!r}."
 
 
-def main(store: str, user: str = "u-1") -> int:
+def main(store: str = "./memory", user: str = "u-1") -> int:
     """Talk until an empty line; return the exit code."""
     try:
         assistant = Assistant(Memory.open(store), user, echo_memory)

@@ -75,7 +75,7 @@ class Chat:
         self._said.append({"id": id_, "role": role, "content": words})
 
 
-def main(store: str, user: str = "u-1") -> None:
+def main(store: str = "./memory", user: str = "u-1") -> None:
     """Talk until an empty line."""
     model = os.environ.get("MODEL", "gpt-4o-mini")
     chat = Chat(OpenAI(), model, Memory.open(store), user)

@@ -501,6 +501,46 @@ def test_a_fault_is_named_with_its_place(data: bytes, reason: str) -> None:
     assert reason in refused.value.reason
 
 
+GOOD_LINES = {
+    "varve": [
+        {"conversationId": f"c-{n}", "messages": [{"role": "user"}]}
+        for n in (1, 3)
+    ],
+    "jsonl": [
+        {"messages": [{"role": "user", "content": words}]}
+        for words in ("I moved.", "Me he mudado.")
+    ],
+    "claude-code": [
+        {
+            "sessionId": f"s-{n}",
+            "type": "user",
+            "uuid": f"u-{n}",
+            "message": {"content": f"Words {n}"},
+        }
+        for n in (1, 3)
+    ],
+}
+
+
+@pytest.mark.parametrize("format_", GOOD_LINES)
+@pytest.mark.parametrize(
+    ("faulty", "reason"),
+    [
+        (b'{"conversationId": ', "is not valid JSON (line 2, column 20"),
+        (b'{"a": 1, "a": 2}', "is not valid JSON (line 2: "),
+        (b'{"a": "Lisb\xf3n"}', "is not valid UTF-8 (at byte 11 of line 2)"),
+    ],
+)
+def test_a_faulty_line_is_named_and_the_lines_after_it_are_read(
+    format_: str, faulty: bytes, reason: str
+) -> None:
+    first, last = (json.dumps(one).encode() for one in GOOD_LINES[format_])
+    items = read(format_, b"\n".join([first, faulty, last]), at=AT)
+    assert len(conversations(items)) == 2
+    (fault,) = reasons(items)
+    assert fault.startswith(reason)
+
+
 def test_an_array_is_read_one_element_at_a_time() -> None:
     """The reader asks for more of the file only when it needs it."""
     element = json.dumps({"text": "x" * 1_000})

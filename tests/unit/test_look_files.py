@@ -184,3 +184,36 @@ def test_distinct_targets_have_distinct_files() -> None:
     ]
     assert len({name.lower() for name in names}) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", name) for name in names)
+
+
+def test_a_message_without_a_turn_and_a_day_without_words_have_no_link(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path / "store", now=NOW)
+    said = [
+        ("user", "Dana", "I have an interview tomorrow."),
+        ("assistant", "Helper", "Good luck, Dana!"),
+        ("tool", "calendar", '{"free": true}'),
+        ("system", "rules", "Be brief."),
+    ]
+    messages = [
+        {
+            "role": role,
+            "name": name,
+            "content": text,
+            "timestamp": f"2026-03-02T09:0{minute}:00Z",
+        }
+        for minute, (role, name, text) in enumerate(said)
+    ]
+    conversation = {"conversationId": "c-1", "userId": "u-dana"}
+    memory.ingest({**conversation, "messages": messages})
+    memory.summarize()
+    pages = files(write_pages(memory, "./memory", tmp_path / "out"))
+    assert not [name for name, page in pages.items() if "Not here" in page]
+    (words,) = [
+        page
+        for name, page in pages.items()
+        if name.startswith("conversation-")
+    ]
+    assert words.count('href="record-turn-') == 2
+    assert 'href="period-2026-03-02.html"' in pages["period-2026-03.html"]

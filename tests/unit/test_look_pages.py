@@ -19,7 +19,7 @@ from tests.support.look import (
 from varve import Memory
 from varve.api.inspection import Inspection
 from varve.look.pages.search import LEAST_PART
-from varve.look.site import PAGES
+from varve.look.site import NOT_FOUND, PAGES
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +172,14 @@ def test_search_can_be_limited_to_a_person_or_thing(memory: Memory) -> None:
     assert "The boiler has been repaired." in words(
         shown(memory, "search", grain="auto")
     )
+
+
+def test_the_timeline_of_an_unknown_user_is_not_called_expired(
+    memory: Memory,
+) -> None:
+    page = page_of(memory, "timeline", user="u-nobody")
+    assert page.status == NOT_FOUND
+    assert "memory holds nothing of &#39;u-nobody&#39;" in page.html
 
 
 def test_users_and_episodes_can_be_filtered(memory: Memory) -> None:

@@ -52,14 +52,14 @@ def test_a_run_of_pages_scans_memory_once_and_tells_the_same(
     once = read_pages(memory, tmp_path / "once")
     assert len(scans) == 1
     assert any("asked to forget" in page for page in once.values())
-    monkeypatch.setattr(memory.sessions, "scan_requests_once", nullcontext)
+    monkeypatch.setattr(memory.sessions, "read_once", nullcontext)
     each = read_pages(memory, tmp_path / "each")
     assert len(scans) > 2
     assert once == each
 
 
 def test_a_request_after_a_run_is_seen(memory: Memory) -> None:
-    with memory.sessions.scan_requests_once():
+    with memory.sessions.read_once():
         assert memory.graph.entity("u-dana", history=True)["facts"]
     memory.remember("Forget that I like fado.", user_id="u-dana")
     asked = [

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from varve import Memory, Rejected
+from varve import Memory, Misconfigured, Rejected
 from varve.domain.search.query import parse_search_request
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
@@ -36,6 +36,29 @@ def memory(tmp_path: Path) -> Memory:
 
 
 WRONG: list[tuple[str, Callable[[Memory], object]]] = [
+    ("userID", lambda memory: memory.ingest({**a_conversation(), "userID": "u-1"})),
+    ("messages[0].Timestamp", lambda memory: memory.ingest(a_conversation(Timestamp="2026-03-02"))),
+    ("user_id", lambda memory: memory.search("Porto", user_id="")),
+    ("user_id", lambda memory: memory.list(user_id="")),
+    ("user_id", lambda memory: memory.load_context(user_id="")),
+    ("user_id", lambda memory: memory.delete(user_id="", where={"a": 1})),
+    ("user_id", lambda memory: memory.review(user_id="")),
+    ("user_id", lambda memory: memory.periods(user_id="")),
+    ("conversation_id", lambda memory: memory.search("Porto", conversation_id="")),
+    ("id", lambda memory: memory.get(None)),  # type: ignore[arg-type]
+    ("id", lambda memory: memory.correct(None, "x")),  # type: ignore[arg-type]
+    ("text", lambda memory: memory.remember(None)),  # type: ignore[arg-type]
+    ("depth", lambda memory: memory.show("fact-1", depth=-1)),
+    ("query", lambda memory: memory.propose_forget(None)),  # type: ignore[arg-type]
+    ("query", lambda memory: memory.forget(query=5)),  # type: ignore[arg-type]
+    ("sql", lambda memory: memory.sql(None)),  # type: ignore[arg-type]
+    ("limit", lambda memory: memory.recall_experience("x", limit="3")),  # type: ignore[arg-type]
+    ("key", lambda memory: memory.set_profile(None, "x")),  # type: ignore[arg-type]
+    ("month", lambda memory: memory.report(None)),  # type: ignore[arg-type]
+    ("since", lambda memory: memory.costs(since="2026-03-01")),  # type: ignore[arg-type]
+    ("DIR", lambda memory: memory.export("")),
+    ("DIR", lambda memory: memory.import_(None)),  # type: ignore[arg-type]
+    ("target", lambda memory: memory.publish(None)),  # type: ignore[arg-type]
     ("conversation", lambda memory: memory.ingest("I live in Porto.")),
     ("conversation", lambda memory: memory.ingest(None)),
     ("[0].conversationId", lambda memory: memory.ingest([a_message()])),
@@ -115,3 +138,14 @@ def test_times_may_be_datetimes_with_a_zone_and_conversations_any_iterable(
     again = memory.ingest(a_conversation(timestamp="2026-03-01T23:30:00Z"))
     assert again.stored is not None
     assert again.stored.messages == 0
+
+
+def test_an_empty_store_is_refused_and_names_the_argument() -> None:
+    with pytest.raises(Misconfigured, match="store: is empty"):
+        Memory.open("", environment={})
+
+
+def test_fields_in_snake_case_are_read(memory: Memory) -> None:
+    told = a_conversation(user_id="u-2") | {"user_id": "u-1", "userTier": "x"}
+    memory.ingest(told)
+    assert {one.user_id for one in memory.list().records} == {"u-2"}

@@ -1,5 +1,6 @@
 """One agent's memory, as a page shows it: read-only, a bounded part at a time."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -7,7 +8,7 @@ from zoneinfo import ZoneInfo
 from varve import __version__
 from varve.api.administration import Administration
 from varve.api.memory import Memory
-from varve.domain.calendar import Period
+from varve.domain.calendar import Grain, Period
 from varve.domain.costs import Costs
 from varve.domain.errors import Rejected
 from varve.domain.graph import Mentions
@@ -144,6 +145,14 @@ class Inspection:
         """Return the newest facts drawn from a conversation."""
         with self._open() as session:
             return conversations.read_records_of(session, conversation_id)
+
+    def held(self, turn_ids: Iterable[str]) -> set[str]:
+        """Return those of the turns' ids that memory has; tools' messages have no turn."""
+        with self._open() as session:
+            found = session.records.get(
+                session.scope, Grain.WORKING, [*turn_ids]
+            )
+        return {one.id for one in found}
 
     def days_of(self, conversation_id: str) -> list[str]:
         """Return the days on which memory keeps records of a conversation."""

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varve.api.sharing import Share
+from varve.domain.calendar import aware
+from varve.domain.errors import Rejected
 from varve.domain.graph import QueryLimits
 from varve.domain.identity import Scope
 from varve.domain.usage import ModelUsage
@@ -19,6 +22,13 @@ if TYPE_CHECKING:
     from varve.domain.diagnosis import Diagnosis
     from varve.domain.monthly_report import MonthlyReport
     from varve.domain.review import Review
+
+
+def _parse_path(directory: str | Path) -> Path:
+    """Return a directory's path. Raises Rejected: it is none, or empty."""
+    if not isinstance(directory, str | PathLike) or not str(directory):
+        raise Rejected("DIR", "must be the path of a directory")
+    return Path(directory)
 
 
 class OwnerVerbs:
@@ -194,7 +204,7 @@ class OwnerVerbs:
 
         with (
             self._open_owner() as session,
-            create_export(Path(directory), force=force) as writer,
+            create_export(_parse_path(directory), force=force) as writer,
         ):
             return export(session, writer, progress)
 
@@ -212,7 +222,9 @@ class OwnerVerbs:
         from varve.wiring.exports import open_export
 
         with self._open_owner() as session:
-            return import_(session, open_export(Path(directory)), progress)
+            return import_(
+                session, open_export(_parse_path(directory)), progress
+            )
 
     def reembed(
         self, *, to: str | None = None, progress: Progress = no_progress
@@ -318,13 +330,14 @@ class OwnerVerbs:
         By default since the calendar month began, in the workspace's zone, else since the
         day of `since`. With `everyone` all the store's workspaces are counted, and the
         work that is no agent's. What this process has counted is folded in first.
-        Raises Misconfigured, Retryable.
+        Raises Rejected: `since` has no time zone; Misconfigured, Retryable.
         """
         from varve.usecases.costs import read_costs
 
         self.sessions.costs.fold()
         with self._open_owner() as session:
-            return read_costs(session, since, everyone=everyone)
+            first = None if since is None else aware(since, "since")
+            return read_costs(session, first, everyone=everyone)
 
     def diagnose(self, *, asks_models: bool = True) -> "Diagnosis":
         """Examine the store, its bucket, queues, role, clock, models, formats and backlog.

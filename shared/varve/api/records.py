@@ -167,5 +167,12 @@ def _as_json_time(moment: Moment | None) -> str | None:
 
 
 def without_missing(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that were given; None means that one was not."""
+    """Return the arguments that were given; None means that one was not.
+
+    Raises Rejected: a pin is empty. A model may leave an argument out so; a program that
+    does has lost its user's id, and would read every user's memory.
+    """
+    for pin in ("user_id", "conversation_id"):
+        if given.get(pin) == "":
+            raise Rejected(pin, "is empty; leave it out to pin nothing")
     return {name: value for name, value in given.items() if value is not None}

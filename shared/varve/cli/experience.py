@@ -149,8 +149,11 @@ def recall(options: argparse.Namespace, memory: Memory) -> None:
 
 
 def _format_recall(value: dict[str, Any]) -> Iterator[str]:
+    if not value["items"]:
+        yield "no episode or lesson bears on it"
+        return
     yield f"familiarity: {value['familiarity']:.2f}"
-    if value["items"] and value["familiarity"] < KNOWN_FROM:
+    if value["familiarity"] < KNOWN_FROM:
         yield EXPERIENCE_UNKNOWN
     for item in value["items"]:
         yield f"[{item['outcome']}] {item['content']}"

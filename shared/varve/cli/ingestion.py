@@ -90,7 +90,7 @@ def _ingest(options: argparse.Namespace, memories: OpenedMemories) -> None:
     lines = chain(_format_reports(reports, options), format_usage(usage))
     print_result(options, value, lines)
     _warn_of_limits(reports)
-    _raise_failures(reports)
+    _raise_failures(reports, dry_run=options.dry_run)
 
 
 def _catch_up(options: argparse.Namespace) -> None:
@@ -227,7 +227,9 @@ def _warn_of_limits(reports: "dict[str, ImportReport]") -> None:
             say(f"varve: {name}: warning: {message}")
 
 
-def _raise_failures(reports: "dict[str, ImportReport]") -> None:
+def _raise_failures(
+    reports: "dict[str, ImportReport]", *, dry_run: bool
+) -> None:
     """Name each failure. Raises Rejected or Retryable if there is one."""
     failed = 0
     for name, report in reports.items():
@@ -243,6 +245,7 @@ def _raise_failures(reports: "dict[str, ImportReport]") -> None:
     files = ", ".join(
         name for name, report in reports.items() if report.failed
     )
+    others = "can be" if dry_run else "are"
     raise Rejected(
-        files, f"{failed} refused as named above; the others are stored"
+        files, f"{failed} refused as named above; the others {others} stored"
     )

@@ -36,7 +36,7 @@ from varve.cli.lessons import lessons
 from varve.cli.look import look
 from varve.cli.mcp import serve
 from varve.cli.notes import note
-from varve.cli.opening import fill_in_user, open_memory
+from varve.cli.opening import fill_in_user, open_memory, require_places
 from varve.cli.operations import dlq
 from varve.cli.output import say
 from varve.cli.report import report
@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fill_in_user(options)
     warn_of_namesake(Path(varve.__file__).parents[1])
     try:
+        require_places(options)
         COMMANDS[options.command](options)
     except (Rejected, Misconfigured) as error:
         say(f"varve: {error}")

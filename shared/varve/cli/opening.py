@@ -46,6 +46,28 @@ def choose_scope(
     )
 
 
+_PLACES = {
+    "store": "--store",
+    "workspace": "--workspace",
+    "agent": "--agent",
+    "user": "--user",
+    "user_id": "--user",
+    "conversation": "--conversation",
+    "conversation_id": "--conversation",
+}
+"""Options that say whose memory a command is about, by their names in the namespace."""
+
+
+def require_places(options: argparse.Namespace) -> None:
+    """Raise Rejected if an option that says whose memory it is was given empty.
+
+    A shell's variable that is not set would else widen the command to another memory.
+    """
+    for name, option in _PLACES.items():
+        if getattr(options, name, None) == "":
+            raise Rejected(option, "is empty; give a value or leave it out")
+
+
 def fill_in_user(options: argparse.Namespace) -> None:
     """Take the user from VARVE_USER where a command pins one and none is given.
 

@@ -10,6 +10,7 @@ from varve.cli.elsewhere import name_other_memories
 from varve.cli.output import format_count, print_result, say
 from varve.cli.reading import add_agents
 from varve.domain.errors import Rejected
+from varve.domain.profile import DEFAULT_USER
 
 
 def add_context(command: argparse.ArgumentParser) -> None:
@@ -111,7 +112,9 @@ def _format_profile(shown: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each attribute, with its date and its conversation."""
     attributes = format_count(len(shown["attributes"]), "attribute")
     statements = format_count(len(shown["history"]), "statement")
-    yield f"{shown['userId']}: {attributes}, {statements}"
+    user = shown["userId"]
+    whose = "messages without a user id" if user == DEFAULT_USER else user
+    yield f"{whose}: {attributes}, {statements}"
     for held in shown["attributes"]:
         source = held["conversationId"] or "set by hand"
         since = held["since"][:10]

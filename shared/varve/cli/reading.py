@@ -222,9 +222,9 @@ def format_response(
     searched = response.searched
     records = format_count(searched.records, "record")
     grains = ", ".join(searched.grains)
-    since = searched.since or "the beginning"
-    until = searched.until or "no limit"
-    yield f"searched {records} ({grains}), from {since} to {until}"
+    since = f" from {searched.since}" if searched.since else ""
+    until = f" until {searched.until}" if searched.until else ""
+    yield f"searched {records} ({grains}){since}{until}"
     if response.hint:
         yield response.hint
 

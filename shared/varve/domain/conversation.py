@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -221,10 +222,38 @@ def _validate(value: object) -> Conversation:
         raise Rejected(
             "conversation", f"must be a JSON object, not {_json_type(value)}"
         )
+    _require_spelling(value, Conversation, "")
+    messages = value.get("messages")
+    if isinstance(messages, list):
+        for index, message in enumerate(messages):
+            if isinstance(message, Mapping):
+                _require_spelling(message, Message, f"messages[{index}].")
     try:
         return Conversation.model_validate(dict(value))
     except ValidationError as error:
         raise rejected(error) from error
+
+
+def _require_spelling(
+    value: Mapping[str, Any], model: type[_Contract], place: str
+) -> None:
+    """Raise Rejected if a key is a known name in other letters, such as `userID`.
+
+    It would be kept as an unknown field, and the known one would be missing in silence.
+    """
+    for key in value:
+        name = _folded_names(model).get(_fold_name(str(key)))
+        if name is not None and key not in (name, to_camel(name)):
+            raise Rejected(f"{place}{key}", f"is written {to_camel(name)!r}")
+
+
+@cache
+def _folded_names(model: type[_Contract]) -> Mapping[str, str]:
+    return {_fold_name(name): name for name in model.model_fields}
+
+
+def _fold_name(name: str) -> str:
+    return name.replace("_", "").replace("-", "").casefold()
 
 
 def _with_shared_metadata(

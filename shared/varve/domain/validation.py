@@ -128,8 +128,10 @@ def build_converter(parse: Callable[[str, str], T]) -> Callable[[str], T]:
 def valid_text(text: str, field: str) -> str:
     """Return the text itself.
 
-    Raises Rejected: it has a lone surrogate, which no store can hold.
+    Raises Rejected: it is no text, or has a lone surrogate, which no store can hold.
     """
+    if not isinstance(text, str):
+        raise Rejected(field, "must be a string")
     try:
         text.encode()
     except UnicodeEncodeError as error:

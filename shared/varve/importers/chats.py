@@ -53,6 +53,9 @@ def read_one(source: Source, options: ImportOptions) -> Iterator[Item]:
 def read_all(source: Source, options: ImportOptions) -> Iterator[Item]:
     """Yield the conversation of each line."""
     for number, value in read_lines(source):
+        if isinstance(value, Faulty):
+            yield value
+            continue
         place = f"line {number}"
         messages = (
             value.get("messages") if isinstance(value, Mapping) else value

@@ -6,6 +6,7 @@ from typing import Any
 from varve.domain.conversation import SPOKEN
 from varve.importers.items import (
     Draft,
+    Faulty,
     ImportOptions,
     Item,
     Skipped,
@@ -29,6 +30,9 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
     drafts: dict[str, Draft] = {}
     seen: set[str] = set()
     for number, event in read_lines(source):
+        if isinstance(event, Faulty):
+            yield event
+            continue
         if not isinstance(event, Mapping):
             yield Skipped(f"line {number}", "no event of a session")
             continue

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from varve.importers.items import (
+    Faulty,
     FoundConversation,
     ImportOptions,
     Item,
@@ -22,6 +23,9 @@ def recognize(first: Mapping[str, Any]) -> bool:
 def read(source: Source, options: ImportOptions) -> Iterator[Item]:
     """Yield the conversations as they are; `user` fills in a missing user id."""
     for place, value in read_places(source):
+        if isinstance(value, Faulty):
+            yield value
+            continue
         if (
             options.user
             and isinstance(value, Mapping)

@@ -64,7 +64,9 @@ def import_file(
                 stored.take(item)
         except Rejected as error:
             # The file breaks off; the values before that are kept.
-            report.fail(error.field, error.reason)
+            report.fail(
+                error.field, f"{error.reason}; what follows was not read"
+            )
         stored.finish()
     return report
 

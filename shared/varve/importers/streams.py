@@ -6,6 +6,7 @@ from typing import IO, Any
 
 from varve.domain.errors import Rejected
 from varve.domain.strict_json import NotJson, parse_json
+from varve.importers.items import Faulty
 from varve.importers.json_reader import JsonReader
 
 SPACE = b" \t\r\n"
@@ -37,13 +38,15 @@ def read_objects(source: IO[bytes]) -> Iterator[Any]:
     Raises Rejected: not valid JSON or UTF-8.
     """
     for _, value in read_places(source):
+        if isinstance(value, Faulty):
+            raise Rejected(value.place, value.reason)
         yield value
 
 
 def read_places(source: IO[bytes]) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file as `read_objects`, each with its place.
 
-    A place is `[2].`, `line 3: ` or empty.
+    A place is `[2].`, `line 3: ` or empty. A faulty line is as `read_lines` yields it.
     """
     head = read_head(source)
     if not head.strip(SPACE):
@@ -84,36 +87,43 @@ def read_whole(source: IO[bytes]) -> Any:
 def read_lines(source: IO[bytes]) -> Iterator[tuple[int, Any]]:
     """Yield each line's number and JSON value; empty lines are left out.
 
-    Raises Rejected: a line is not valid JSON or UTF-8, with its number.
+    The value of a line that is not valid JSON or UTF-8 is a `Faulty`.
     """
-    for number, line in read_text_lines(source):
-        if not line.strip():
-            continue
-        try:
-            yield number, parse_json(line)
-        except json.JSONDecodeError as error:
-            place = f"line {number}, column {error.colno}: {error.msg}"
-            raise Rejected("", f"is not valid JSON ({place})") from error
-        except NotJson as error:
-            raise Rejected(
-                "", f"is not valid JSON (line {number}: {error})"
-            ) from error
-        except (RecursionError, ValueError) as error:
-            place = f"line {number}: nested too deeply or a number too long"
-            raise Rejected("", f"is not valid JSON ({place})") from error
+    read_head(source)
+    for number, line in enumerate(source, start=1):
+        if line.strip():
+            yield number, _parse_line(number, line)
+
+
+def _parse_line(number: int, line: bytes) -> Any:
+    place = f"line {number}"
+    try:
+        return parse_json(_decode_line(number, line))
+    except Rejected as error:
+        return Faulty("", error.reason)
+    except json.JSONDecodeError as error:
+        place += f", column {error.colno}: {error.msg}"
+    except NotJson as error:
+        place += f": {error}"
+    except (RecursionError, ValueError):
+        place += ": nested too deeply or a number too long"
+    return Faulty("", f"is not valid JSON ({place})")
 
 
 def read_text_lines(source: IO[bytes]) -> Iterator[tuple[int, str]]:
     """Yield each line's number and text. Raises Rejected: not valid UTF-8."""
     read_head(source)
     for number, line in enumerate(source, start=1):
-        try:
-            yield number, line.decode("utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            reason = (
-                f"is not valid UTF-8 (at byte {error.start} of line {number})"
-            )
-            raise Rejected("", reason) from error
+        yield number, _decode_line(number, line)
+
+
+def _decode_line(number: int, line: bytes) -> str:
+    """Return a line's text. Raises Rejected: not valid UTF-8."""
+    try:
+        return line.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        at = f"at byte {error.start} of line {number}"
+        raise Rejected("", f"is not valid UTF-8 ({at})") from error
 
 
 def is_lines(head: bytes) -> bool:

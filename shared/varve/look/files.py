@@ -37,7 +37,7 @@ def write_pages(
     """
     try:
         _prepare(directory)
-        with memory.sessions.scan_requests_once():
+        with memory.sessions.read_once():
             return _Writer(memory, store, directory).write_all(progress)
     except OSError as error:
         reason = error.strerror or type(error).__name__

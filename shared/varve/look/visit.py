@@ -11,6 +11,7 @@ from varve.api.inspection import Inspection
 from varve.api.memory import Memory
 from varve.domain.calendar import day_of, iso
 from varve.domain.record import MemoryType
+from varve.domain.strata import Strata
 from varve.look.formats import as_moment, format_day, format_moment
 from varve.look.links import Address, Target, name_note, target
 
@@ -56,6 +57,16 @@ class Visit:
     def user(self) -> str | None:
         """The user that the page is limited to; None: all."""
         return self.where.option("user") or None
+
+    @cached_property
+    def strata(self) -> Strata:
+        """The periods of which memory holds something, of the page's user or of all."""
+        return self.inspection.strata(user_id=self.user)
+
+    @cached_property
+    def days(self) -> frozenset[str]:
+        """The labels of the days that have a page; a fact may tell of another."""
+        return frozenset(one.period.label for one in self.strata.days)
 
     def key(self, place: int = 0) -> str:
         """Return a part of what the page is about; empty if it is not given."""

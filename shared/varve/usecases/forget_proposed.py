@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from varve.domain.erasure import Selector
+from varve.domain.validation import valid_text
 from varve.ports.meter import doing
 from varve.usecases.erasure import proposed
 from varve.usecases.forget import ErasureTools, ForgetOutcome, forget
@@ -36,6 +37,7 @@ def propose_forget(
 
     With `user_id` it proposes statements of that user alone. Raises Rejected, Retryable.
     """
+    valid_text(query, "query")
     found = propose(session, query, user_id=user_id)
     erasable = [one for one in found if one.erases]
     number = proposed.keep(session, erasable) if erasable else None

@@ -8,6 +8,7 @@ from typing import Any
 from varve.domain.erasure import Selector
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, path_id, reference
+from varve.domain.validation import valid_text
 
 PATIENCE = timedelta(seconds=60)
 """How long an erasure waits for a queue's writer, in all its passes."""
@@ -83,6 +84,8 @@ def parse_forget_request(
 
     Raises Rejected.
     """
+    if query is not None:
+        valid_text(query, "query")
     if only is not None and query is None:
         raise Rejected("only", "chooses among the statements of a query")
     if query is None:
@@ -90,7 +93,7 @@ def parse_forget_request(
         return ForgetRequest(selector=selector, dry_run=dry_run, verify=verify)
     if conversation or ids:
         raise Rejected("forget", ONE_SELECTOR)
-    of_user = reference(user, "user") if user else None
+    of_user = None if user is None else reference(user, "user")
     numbers = None if only is None else tuple(only)
     return ForgetRequest(
         query=query,

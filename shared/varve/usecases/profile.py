@@ -21,6 +21,7 @@ from varve.domain.profile import (
 )
 from varve.domain.profile_lists import split_values
 from varve.domain.statements.telling import EndedMessage
+from varve.domain.validation import valid_text
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
 from varve.usecases.corrected_messages import correct_messages
@@ -65,6 +66,7 @@ def set_attribute(
     workspace's filter applies to the line. Raises Rejected: names the field; Retryable.
     """
     user = _user(user_id)
+    valid_text(key, "key")
     line = profile_value(session.privacy(profile_value(value)))
     now = session.now
     set_by_hand = [

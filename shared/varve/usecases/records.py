@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from varve.domain.calendar import SUMMARY_GRAINS, Period
 from varve.domain.errors import Rejected
-from varve.domain.identity import Scope
+from varve.domain.identity import Scope, reference
 from varve.domain.listing import (
     ListPlace,
     ListRequest,
@@ -107,8 +107,10 @@ def list_summarized_periods(
 ) -> list[Period]:
     """Return the periods that have summaries, of all users or of one, newest first.
 
-    Of periods that begin on one day the finer comes first. Raises Retryable.
+    Of periods that begin on one day the finer comes first. Raises Rejected, Retryable.
     """
+    if user_id is not None:
+        reference(user_id, "user_id")
     reader = session.records.at(session.scope)
     where = Filter(user_id=user_id)
     found = []

@@ -14,6 +14,7 @@ from varve.domain.monthly_report import (
     MonthlyReport,
     build_query,
 )
+from varve.domain.validation import valid_text
 from varve.ports.analytics import OpenStage
 from varve.usecases.agents import list_agent_names
 from varve.usecases.analytics.query import query_workspace
@@ -52,6 +53,7 @@ def _find_bounds(session: Session, month: str) -> tuple[datetime, datetime]:
 
     A monthly `Period` begins with a week, so it is no calendar month.
     """
+    valid_text(month, "month")
     try:
         first = date.fromisoformat(f"{month}-01")
         year = first.year + first.month // 12

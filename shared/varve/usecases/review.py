@@ -9,6 +9,7 @@ import numpy as np
 
 from varve.domain.calendar import Grain, day_of, iso, microseconds, moment
 from varve.domain.errors import Rejected
+from varve.domain.identity import reference
 from varve.domain.mention import in_words
 from varve.domain.review import (
     Contradiction,
@@ -69,6 +70,8 @@ def review(
     made in a conversation it leaves a proposal, which `forget` confirms. Raises Rejected:
     names the field; Retryable.
     """
+    if user_id is not None:
+        reference(user_id, "user_id")
     if days < 0:
         raise Rejected("days", "must be 0 or more")
     if not 1 <= most <= MAX_MOST:

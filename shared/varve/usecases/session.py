@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # a function loads what its own use case needs, and no more
     from varve.ports.records import MemoryReader
     from varve.ports.transfer import StoreReader
     from varve.usecases.forgotten_statements import RequestScans
+    from varve.usecases.kept_reads import KeptReads
     from varve.usecases.privacy import Privacy
     from varve.usecases.search_log import SearchLog
     from varve.usecases.views import Views
@@ -148,6 +149,7 @@ class Session:
     sessions; tests open them over in-memory ports. `meter` counts what the block uses,
     and `searches` logs its questions; None: nothing does. `scans` keeps what requests to
     forget name, for a run of many sessions; None: each use case scans memory itself.
+    `reads` keeps what such a run has read; None: each session reads the newest.
     """
 
     scope: Scope
@@ -160,6 +162,7 @@ class Session:
     meter: Meter = field(default_factory=Meter)
     searches: "SearchLog | None" = None
     scans: "RequestScans | None" = None
+    reads: "KeptReads | None" = None
     _serving: ExitStack = field(
         default_factory=ExitStack, init=False, repr=False, compare=False
     )
@@ -211,12 +214,14 @@ class Session:
     @property
     def records(self) -> "MemoryReader":
         """The agent's records, as committed at the moment of each call."""
-        return self.store.records
+        records = self.store.records
+        return records if self.reads is None else self.reads.keep(records)
 
     @property
     def graph(self) -> "GraphStore":
         """The agent's triples."""
-        return self.store.graph
+        graph = self.store.graph
+        return graph if self.reads is None else self.reads.keep(graph)
 
     @property
     def profiles(self) -> "ProfileReader":

@@ -47,6 +47,8 @@ def show(
     `hide_forgotten`: without what users asked to forget.
     Raises Rejected: there is no such record, or all of it is hidden.
     """
+    if depth is not None and depth < 0:
+        raise Rejected("depth", "must be 0 or more")
     scope = session.scope
     reader = session.records.at(scope)
     grain, record = find_record(reader, scope, record_id)

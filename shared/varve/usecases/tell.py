@@ -13,6 +13,7 @@ from varve.domain.statements.telling import (
     find_turn_id,
     require_correctable,
 )
+from varve.domain.validation import valid_text
 from varve.ports.meter import doing
 from varve.usecases.corrected_messages import (
     build_correction_in,
@@ -67,7 +68,8 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     states their value again. Of a statement that is corrected already, the last correction
     is corrected. Raises Rejected: there is no such fact or turn; Retryable.
     """
-    require_correctable(record_id)
+    require_correctable(valid_text(record_id, "id"))
+    valid_text(text, "text")
     reader = session.records.at(session.scope)
     _, record = find_record(reader, session.scope, record_id)
     record = choose_corrected(session, record, text)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from varve.ports.queues import DeadLetterBox
     from varve.usecases.commits import WriterSession
     from varve.usecases.forgotten_statements import RequestScans
+    from varve.usecases.kept_reads import KeptReads
     from varve.usecases.plan import Planner
 
 MAX_SCOPED_STORES = 4
@@ -73,6 +74,7 @@ class Sessions:
         self._lock = Lock()
         self._is_safe = False
         self._scans: RequestScans | None = None
+        self._reads: KeptReads | None = None
 
     @classmethod
     def from_environment(
@@ -97,18 +99,21 @@ class Sessions:
         return self._session(scope, now, store)
 
     @contextmanager
-    def scan_requests_once(self) -> Iterator[None]:
-        """Scan memory once for requests to forget, for all sessions opened in the block.
+    def read_once(self) -> Iterator[None]:
+        """Keep what is read, for all sessions opened in the block.
 
-        A request that is stored meanwhile is not seen there: for a run that only reads.
+        What is stored meanwhile is not seen there: for a run that only reads.
         """
         from varve.usecases.forgotten_statements import RequestScans
+        from varve.usecases.kept_reads import KeptReads
 
         self._scans = RequestScans()
+        self._reads = KeptReads()
         try:
             yield
         finally:
             self._scans = None
+            self._reads = None
 
     def open_owner(self, scope: Scope, now: datetime | None = None) -> Session:
         """Open a session with the process's own credentials.
@@ -282,6 +287,7 @@ class Sessions:
             meter=self.meter,
             searches=self.searches,
             scans=self._scans,
+            reads=self._reads,
         )
 
     def _queues(self, store: OpenStore) -> SessionQueues:

@@ -47,6 +47,8 @@ def _parse_text(parse: Callable[[str, str], object]) -> BeforeValidator:
 
 
 def _parse_store(text: str, field: str) -> str:
+    if not text:
+        raise Rejected(field, "is empty; leave it out for ./memory")
     if text.startswith("s3://"):
         if not text.removeprefix("s3://").partition("/")[0]:
             raise Rejected(field, f"{text!r} names no bucket")
@@ -325,9 +327,12 @@ def read_settings(
         variable = str(field.validation_alias)
         if environment.get(variable):
             given[variable] = environment[variable]
-    if store:
+    if store is not None:
         given["VARVE_STORE"] = store
     try:
         return Settings.model_validate(given)
     except ValidationError as error:
-        raise Misconfigured(str(rejected(error))) from None
+        fault = rejected(error)
+        if store is not None and fault.field == "VARVE_STORE":
+            fault = Rejected("store", fault.reason)
+        raise Misconfigured(str(fault)) from None

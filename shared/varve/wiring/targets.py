@@ -1,5 +1,6 @@
 """The composition root's targets of publishing: directories and S3 prefixes."""
 
+from os import PathLike
 from pathlib import Path
 
 from varve.domain.errors import Rejected
@@ -7,13 +8,16 @@ from varve.ports.objects import Objects
 from varve.wiring.settings import Settings
 
 _S3 = "s3://"
+_FORM = "must be a directory or s3://bucket/prefix"
 
 
 def name_target(target: str | Path, settings: Settings) -> str:
     """Return the name under which a target is noted: `s3://…` or an absolute path.
 
-    Raises Rejected: it has no bucket, or it overlaps with the store.
+    Raises Rejected: it is no path, has no bucket, or it overlaps with the store.
     """
+    if not isinstance(target, str | PathLike):
+        raise Rejected("target", _FORM)
     name = _normalize(str(target))
     store = _normalize(settings.store)
     if _lies_in(name, store) or _lies_in(store, name):
@@ -37,9 +41,7 @@ def open_target(target: str) -> Objects:
 def _normalize(target: str) -> str:
     if not target.startswith(_S3):
         if not target or "://" in target:
-            raise Rejected(
-                "target", "must be a directory or s3://bucket/prefix"
-            )
+            raise Rejected("target", _FORM)
         return str(Path(target).resolve())
     parts = [part for part in target.removeprefix(_S3).split("/") if part]
     if not parts:

@@ -210,7 +210,8 @@ class FolderReader:
             return parse_json(path.read_bytes())
         except OSError as error:
             raise Rejected(
-                name, "cannot be read; is this the directory of an export?"
+                str(path),
+                "cannot be read; is this the directory of an export?",
             ) from error
         except (ValueError, RecursionError) as error:
             raise Rejected(name, "is not valid JSON") from error

@@ -53,11 +53,17 @@ class ShownSummary:
 
 
 def show_timeline(visit: Visit) -> PageView:
-    """Show all years as layers, the newest at the top."""
-    strata = visit.inspection.strata(user_id=visit.user)
+    """Show all years as layers, the newest at the top.
+
+    Raises Rejected: memory holds nothing of the user.
+    """
+    strata = visit.strata
     years = strata.years
     if not years:
         return PageView("empty.html", "Timeline", {})
+    totals = _sum(years)
+    if visit.user and not (totals["amount"] or totals["summaries"]):
+        raise Rejected("user", f"memory holds nothing of {visit.user[:80]!r}")
     newest = years[-1]
     rows: list[PeriodRow] = []
     for year in reversed(years):
@@ -71,7 +77,7 @@ def show_timeline(visit: Visit) -> PageView:
         "chart": _draw_chart(strata.days),
         "changes": visit.inspection.changes(newest.period, most=SHOWN_CHANGES),
         "newest": newest,
-        "totals": _sum(years),
+        "totals": totals,
         "noun": "year",
         "bare": name_period_briefly,
     }
@@ -84,7 +90,7 @@ def show_period(visit: Visit) -> PageView:
     Raises Rejected: not a period's label, or nothing was ever held of it.
     """
     period = Period.parse(visit.key())
-    strata = visit.inspection.strata(user_id=visit.user)
+    strata = visit.strata
     stratum = strata.get(period)
     if stratum is None:
         raise Rejected("period", f"memory holds nothing of {period.label}")
@@ -210,11 +216,12 @@ def _greatest(strata: Sequence[Stratum]) -> int:
 
 
 def _sum(strata: Iterable[Stratum]) -> dict[str, int]:
-    totals = {"turns": 0, "facts": 0, "amount": 0}
+    totals = {"turns": 0, "facts": 0, "amount": 0, "summaries": 0}
     for stratum in strata:
         totals["turns"] += stratum.turns
         totals["facts"] += stratum.facts
         totals["amount"] += stratum.amount
+        totals["summaries"] += stratum.summaries
     return totals
 
 

@@ -27,15 +27,15 @@ def show_conversation(visit: Visit) -> PageView:
             "conversation", f"the timeline has none of it on {day.label}"
         )
     lines = [read_spoken(line) for line in said.messages]
+    turns = {line.id: turn_id(conversation_id, line.id) for line in lines}
     values = {
         "said": said,
         "lines": lines,
         "day": day,
         "name": name_period(day),
         "facts": _group_by_message(visit.inspection.facts_of(conversation_id)),
-        "turns": {
-            line.id: turn_id(conversation_id, line.id) for line in lines
-        },
+        "turns": turns,
+        "held": visit.inspection.held(turns.values()),
         "other_days": [
             one
             for one in visit.inspection.days_of(conversation_id)

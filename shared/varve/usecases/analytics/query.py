@@ -6,6 +6,7 @@ from dataclasses import replace
 from varve.domain.analytics import find_named_tables
 from varve.domain.graph import QueryLimits, QueryResult
 from varve.domain.identity import Scope
+from varve.domain.validation import valid_text
 from varve.ports.analytics import OpenStage
 from varve.usecases.agents import list_agent_names
 from varve.usecases.analytics.rows import READERS, AgentTables
@@ -20,7 +21,7 @@ def query_workspace(
     The session must be the owner's. Raises Rejected: field `sql`, with the reason or the
     limit that was exceeded; Retryable.
     """
-    named = find_named_tables(sql)
+    named = find_named_tables(valid_text(sql, "sql"))
     with open_stage() as stage:
         for agent in _open_agents(session):
             tables = AgentTables(agent)

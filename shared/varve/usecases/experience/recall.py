@@ -57,8 +57,8 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
     """
     if not valid_text(request.situation, "situation").strip():
         raise Rejected("situation", "must not be empty")
-    if request.limit < 1:
-        raise Rejected("limit", "must be 1 or more")
+    if not isinstance(request.limit, int) or request.limit < 1:
+        raise Rejected("limit", "must be a whole number, 1 or more")
     view = session.views.read(session, SearchRequest(), (Store.EXPERIENCE,))
     session = session.with_config(view.config)
     whole = read_history(session.scope, reader=view.reader)
