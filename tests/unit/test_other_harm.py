@@ -10,7 +10,7 @@ from tests.unit.test_told_last import NOW, talk
 from varve import Memory
 
 USER = "u-1"
-MARK = "likely no longer"
+MARK = "no longer"
 
 
 @pytest.fixture

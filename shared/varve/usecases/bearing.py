@@ -31,8 +31,8 @@ def find_bearing(
 
     The best of all are guessed to bear on a question for the speaker's own state, if they
     are the `user`'s, or no one's for a prompt of none, and no entry of the `profile` answers
-    it. The successor of a statement that bears on the prompt does too; of a prompt about
-    bygone times, both do.
+    it. The successor of a statement that bears on the prompt does too; where that one more
+    likely holds than not, and of a prompt about bygone times, both do.
     """
     found = _find_asked_by_time(response)
     best = [one for one in response.results[:MAX_BEARING] if _is_told(one)]
@@ -40,8 +40,8 @@ def find_bearing(
     own = [one for one in best if one.user_id == user]
     bearing = [*_guess(own, prompt, profile), *_find_answers(best, prompt)]
     found.update(one.superseded_by or one.id for one in bearing)
-    if asks_past(prompt):
-        found.update(one.id for one in bearing)
+    is_past = asks_past(prompt)
+    found.update(one.id for one in bearing if is_past or one.odds < 0)
     return frozenset(found & {result.id for result in response.results})
 
 
@@ -57,7 +57,10 @@ def _guess(
 
     What repeats the profile is no guess; a name stands beside much else.
     """
-    if not seeks_own_state(read_cues(prompt)):
+    cues = read_cues(prompt)
+    if not seeks_own_state(cues):
+        best = [one for one in best if _names_speaker(prompt, one)]
+    if not cues.asks or cues.has("asks_help"):
         return []
     if any(bears_on(prompt, entry) for entry in profile):
         return []
@@ -94,6 +97,14 @@ def _find_changes(best: Sequence[Result], prompt: str) -> Iterator[str]:
             is_later = later.event_time > result.event_time
             if is_later and later.current and goes_on_from(_words(later)):
                 yield later.id
+
+
+def _names_speaker(prompt: str, result: Result) -> bool:
+    """Return whether a prompt names who said a turn, as of a user whose name is known."""
+    if result.memory_type != MemoryType.TURN:
+        return False
+    speaker, named, _ = result.content.partition(": ")
+    return bool(named) and has_mentions(prompt, [[speaker]])
 
 
 def _words(result: Result) -> str:

@@ -23,6 +23,8 @@ MAX_PASSAGES = 40
 
 DOUBTFUL_MARK = " (likely no longer)"
 """Follows words that later ones of their speaker likely supersede."""
+OPEN_MARK = " (may no longer hold)"
+"""The same where it is less likely than not."""
 
 
 def is_stated(triple: Triple, stated: Collection[tuple[str, str]]) -> bool:
@@ -65,7 +67,8 @@ def result_entry(
             words += f" (held until {day_of(until, zone)})"
             return Entry(result.id, date, words)
     if not result.current:
-        return Entry(result.id, date, words + DOUBTFUL_MARK)
+        mark = DOUBTFUL_MARK if result.odds >= 0 else OPEN_MARK
+        return Entry(result.id, date, words + mark)
     return Entry(result.id, date, words, _find_confirmed(result, zone))
 
 

@@ -28,21 +28,19 @@ from varve.domain.profile import (
 )
 from varve.domain.record import STORES, Vector
 from varve.domain.relevance import (
-    BACKGROUND,
     ENTRY_FLOOR,
     FLOOR,
     NAMED_FLOOR,
-    relevances,
     telling_stems,
 )
 from varve.domain.search.diversity import mmr
 from varve.domain.search.query import SearchRequest
-from varve.domain.statements.bearing import bears_on
 from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.ports.models import Embedder
 from varve.usecases.block_entries import interleave
+from varve.usecases.entry_scores import score_entries
 from varve.usecases.experience.beside_context import (
     leave_room,
     recall_for_context,
@@ -51,11 +49,7 @@ from varve.usecases.experience.beside_context import (
 from varve.usecases.experience.rows import read_history
 from varve.usecases.fold_entries import (
     Folded,
-    SummarySentences,
     fold_entries,
-    is_summary,
-    list_all_sentences,
-    list_sentences,
 )
 from varve.usecases.gathering import (
     Candidates,
@@ -278,7 +272,7 @@ def _rank(
         *candidates.triples,
         *candidates.passages,
     ]
-    scored = _score(prompt, entries, embedder, candidates.bearing)
+    scored = score_entries(prompt, entries, embedder, candidates.bearing)
     scores = scored.scores
     for id_ in candidates.bearing:
         scores[id_] = max(scores[id_], FLOOR)
@@ -304,60 +298,6 @@ def _rank(
         scored.sentences,
     )
     return folded, scored.vectors
-
-
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """The entries' relevances and vectors by id, and the sentences of the summaries."""
-
-    scores: dict[str, float]
-    vectors: dict[str, Vector]
-    sentences: SummarySentences
-
-
-def _score(
-    prompt: str,
-    entries: Sequence[Entry],
-    embedder: Embedder,
-    bearing: frozenset[str],
-) -> _Scored:
-    """Score the entries, with one call to the embedder; `bearing` are ids of `Candidates`.
-
-    A summary has to do with the prompt as much as its sentence that does most.
-    """
-    ids = [entry.id for entry in entries]
-    texts = [entry.text for entry in entries]
-    sentences = list_all_sentences(entries)
-    asked, *embedded = embedder.embed(
-        [prompt, *BACKGROUND, *texts, *sentences]
-    )
-    background = embedded[: len(BACKGROUND)]
-    after_texts = len(BACKGROUND) + len(texts)
-    vectors = embedded[len(BACKGROUND) : after_texts]
-    of_sentences = embedded[after_texts:]
-    scores = relevances(prompt, asked, texts, vectors, background)
-    of_each = relevances(prompt, asked, sentences, of_sentences, background)
-    score_of = dict(zip(sentences, of_each, strict=True))
-    relevant = [
-        one
-        for one, score in score_of.items()
-        if score >= ENTRY_FLOOR or bears_on(prompt, one)
-    ]
-    by_id = dict(zip(ids, scores, strict=True))
-    apart = [id_ for id_, score in by_id.items() if score < ENTRY_FLOOR]
-    for entry in filter(is_summary, entries):
-        own = [score_of[one] for one in list_sentences(entry)]
-        by_id[entry.id] = max([by_id[entry.id], *own])
-    return _Scored(
-        scores=by_id,
-        vectors=dict(zip(ids, vectors, strict=True)),
-        sentences=SummarySentences(
-            vectors=dict(zip(sentences, of_sentences, strict=True)),
-            relevant=frozenset(relevant),
-            asked=bearing,
-            apart=frozenset(apart),
-        ),
-    )
 
 
 def _rerank(

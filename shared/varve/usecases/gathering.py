@@ -1,5 +1,6 @@
 """Candidates for a context: profile, search results, triples, document passages, lessons."""
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,7 +23,7 @@ from varve.domain.search.query import SearchRequest
 from varve.domain.search.supersession import (
     find_ended,
 )
-from varve.domain.statements.cues import asks_past
+from varve.domain.statements.cues import asks_past, read_cues
 from varve.domain.triple import Triple
 from varve.domain.workspace import SearchConfig
 from varve.ports.knowledge import EntityFinder, Reranker
@@ -48,6 +49,8 @@ from varve.usecases.search import look_up
 from varve.usecases.shared_memories import name_agents
 from varve.usecases.superseded import drop_superseded_triples
 
+GONE = 1.0
+"""The least odds of a superseded statement that a block about the present leaves out."""
 MAX_FOUND = 40
 MAX_TRIPLES = 100
 """The most candidates from each source."""
@@ -189,6 +192,12 @@ def gather_candidates(
     entities = _named_entities(prompt, held, names, statements)
     triples = _select_triples(prompt, held, entities, statements)
     found = [result_entry(result, prompt, ended, zone) for result in results]
+    bearing = find_bearing(
+        response,
+        prompt,
+        question.request.user_id,
+        [entry.text for entry in profile],
+    )
     today = day_of(question.now, zone)
     passages = select_passages(question.request.documents, prompt, today)
     return Candidates(
@@ -207,12 +216,7 @@ def gather_candidates(
             triples,
             {one.subject for one in sources.profile() if one.subject},
         ),
-        bearing=find_bearing(
-            response,
-            prompt,
-            question.request.user_id,
-            [entry.text for entry in profile],
-        ),
+        bearing=bearing.intersection(entry.id for entry in found),
         agents=[memory.scope.agent for memory in sources.shared],
     )
 
@@ -220,11 +224,21 @@ def gather_candidates(
 def _select_results(response: SearchResponse, prompt: str) -> list[Result]:
     """Return the results for the block.
 
-    A prompt about the present gets none that a correction or a model's verdict replaced.
+    A prompt about the present gets none that a correction or a model's verdict replaced,
+    and a question none that a result surely superseded.
     """
     if asks_past(prompt):
         return response.results
-    return [result for result in response.results if not result.is_named]
+    ids: set[str] = set()
+    if read_cues(prompt).asks:
+        ids.update(result.id for result in response.results)
+    return [one for one in response.results if not _is_gone(one, ids)]
+
+
+def _is_gone(result: Result, found: Collection[str]) -> bool:
+    """Return whether a correction or a verdict replaced a result, or a found one surely did."""
+    least = GONE if result.superseded_by in found else math.inf
+    return result.odds >= least
 
 
 def _select_lessons(

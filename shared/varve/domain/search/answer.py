@@ -1,5 +1,6 @@
 """The output of `search_memory`: results, where it searched, and a hint."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -71,8 +72,8 @@ class Result(_ContractModel):
     `until` the last day on which its sources fall; of other memories `until` is None.
     `score` lies in [0, 1]. `also_in` are the ids of the records that say the same and were
     folded into this place. `current` is False if the statement is superseded or has ended;
-    `superseded_by` is then the id of the record that says what holds. `is_named`, which
-    is not part of the contract: that record names it, so that it is not only likely.
+    `superseded_by` is then the id of the record that says what holds, and `odds`, no part
+    of the contract, the logit of its being so, infinite if that record names it.
     `confirmed_at` is when it was last said or confirmed; of a summary, noon in UTC of the
     last day of its sources. `answers`, `outdated`, `repeats` and `apart`, no part of the
     contract either, are whether it likely answers the question, the folded sentences of a
@@ -99,7 +100,7 @@ class Result(_ContractModel):
     superseded_by: str | None = None
     until: str | None = None
     agent_id: str | None = None
-    is_named: bool = Field(default=False, exclude=True)
+    odds: float = Field(default=-math.inf, exclude=True)
     messages: frozenset[tuple[str | None, str]] = Field(
         default=frozenset(), exclude=True
     )

@@ -1,5 +1,6 @@
 """Results from ranked records: apply limits and build the values of the contract."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -140,7 +141,7 @@ def _tell_standing(standing: Standing | None, time: int) -> dict[str, Any]:
         "current": standing is None or standing.current,
         "confirmed_at": iso(moment(confirmed)),
         "superseded_by": standing and standing.successor,
-        "is_named": standing is not None and standing.is_named,
+        "odds": standing.odds if standing else -math.inf,
     }
 
 

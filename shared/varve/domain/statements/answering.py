@@ -57,13 +57,14 @@ def settle(
     *,
     about_present: bool,
     told: ToldValues,
+    is_for_block: bool = False,
 ) -> list[Ranked]:
     """Return the ranked rows with their standings, in the order of the answer.
 
     All rows are of `columns`. `visible` passes the rows that the request may see; `text`
     is the question and `question` its vector. `told` has the values that the messages of
     the columns state. In an answer about neither the present nor the past the order
-    stays.
+    stays. `is_for_block`: what is doubtful is marked as well.
     """
     store = columns.derive(StoreStatements)
     cues = read_cues(text)
@@ -84,7 +85,9 @@ def settle(
         is_open = asks_openly(text)
         asking = Asking(cues, count, asked_words, is_of_past, own, is_open)
         rows = _list_told(statements)
-        judged = AskedStatements(asking, store, found, rows, told)
+        judged = AskedStatements(
+            asking, store, found, rows, told, is_for_block=is_for_block
+        )
         ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
         columns,
@@ -281,12 +284,13 @@ def _describe(
     if not standings.concerns(item.number, statement, successor.row):
         return is_current
     last = standings.find_last(statement, successors)
+    care = standings.judged.care if standings.judged else 0.0
     return Standing(
         current=False,
         confirmed=confirmed,
         successor=standings.columns.ids[last],
         is_corrected=statement in standings.corrections,
-        is_named=successor.is_named,
+        odds=successor.score - care,
     )
 
 

@@ -15,7 +15,11 @@ from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.likely import NEAR_FIRST, answers
 from varve.domain.statements.listed import leaves_others
 from varve.domain.statements.paired import StoreStatements
-from varve.domain.statements.pairs import relate, share_words
+from varve.domain.statements.pairs import (
+    relate,
+    share_words,
+    tells_of_others,
+)
 from varve.domain.statements.told_values import ToldValues
 
 JUDGED_PLACES = 25
@@ -25,6 +29,8 @@ LEAST_LATER_ODDS = -6.0
 LEAST_GONE = 1e-9
 LEAST_SUPERSEDING = -0.7
 """The least score of a pair whose earlier statement no longer holds, among few."""
+LEAST_DOUBTED = -2.0
+"""The same of one that a block marks: its reader sees both statements, and their days."""
 LEAST_OF_PAST = -6.8
 """The same where the question asks about the past: all pairs have scores lower by `past`."""
 OF_UNASKED = 4.0
@@ -32,7 +38,7 @@ OF_UNASKED = 4.0
 by so much less than what has to do with it. A case tells of one matter, so it is set by hand.
 """
 CROWD_CARE = 0.5
-"""How much more it is for each unit of the crowd."""
+"""How much more a pair must score for each unit of the crowd."""
 
 
 class AskedStatements:
@@ -41,6 +47,7 @@ class AskedStatements:
     `found` has the rows of the statements found, and of what is no statement, such as the
     assistant's words, best first; those of statements are in `told`. `rows` are those of
     statements that are compared with each other. `values` has what their messages state.
+    `is_for_block`: a statement is marked on less evidence.
     """
 
     def __init__(
@@ -50,8 +57,11 @@ class AskedStatements:
         found: Mapping[int, Found],
         told: Collection[int],
         values: ToldValues,
+        *,
+        is_for_block: bool = False,
     ) -> None:
         self.asking = asking
+        self._is_for_block = is_for_block
         self.store = store
         self.found = found
         self._values = values
@@ -71,11 +81,24 @@ class AskedStatements:
             for row in filter(self._changes_unasked, self.rows):
                 self._odds[row] -= OF_UNASKED
 
+    def find_least(self, row: int, other: int) -> float:
+        """Return the least score of a pair whose earlier statement no longer holds."""
+        least = LEAST_SUPERSEDING
+        if self.asking.is_past:
+            least = LEAST_OF_PAST
+        elif self._is_for_block and not self._tells_of_others(row, other):
+            least = LEAST_DOUBTED
+        return least + self.care
+
+    def _tells_of_others(self, row: int, other: int) -> bool:
+        """Return whether an earlier statement tells of persons, and a later one of none of them."""
+        read = self.store.read
+        return tells_of_others(read(other).cues, read(row).cues)
+
     @property
-    def least_superseding(self) -> float:
-        """The least score of a pair whose earlier statement no longer holds."""
-        least = LEAST_OF_PAST if self.asking.is_past else LEAST_SUPERSEDING
-        return least + CROWD_CARE * self.asking.crowd
+    def care(self) -> float:
+        """How much higher a pair scores among many statements, to be as sure as among few."""
+        return CROWD_CARE * self.asking.crowd
 
     def compares(self, row: int, other: int) -> bool:
         """Return whether the question judges these two statements."""

@@ -84,7 +84,7 @@ class KnownStandings:
             is_corrected=standings.every_correction.corrects(
                 statement, successor.row
             ),
-            is_named=successor.is_named,
+            odds=successor.score,
         )
 
     def _find_corrected_part(

@@ -347,7 +347,7 @@ def _give_standing(summary: _Repeating) -> Ranked:
             confirmed=confirmed,
             successor=_strip(over[0].successor),
             is_corrected=all(one.is_corrected for one in over),
-            is_named=all(one.is_named for one in over),
+            odds=min(one.odds for one in over),
         )
     return replace(item, standing=standing, outdated=summary.outdated)
 

@@ -152,6 +152,7 @@ def _settle_told(
         asked.sought.whole,
         about_present=asked.about_present,
         told=agent.told,
+        is_for_block=asked.by_line,
     )
     known = KnownStandings(store, asked.visible, agent.told, text)
     marked = fold_confirmations(mark_known(settled, known), store)

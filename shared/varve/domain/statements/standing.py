@@ -46,16 +46,16 @@ class Standing:
 
     `current` is False if it is superseded or has ended; `successor` is then the id of
     the record that says what holds now, if memory has one. `is_corrected`: that record
-    corrects it by name. `is_named`: it does so, or a model judged that it supersedes it;
-    any other successor is likely only. `confirmed` is when it was last said or confirmed,
-    in microseconds since 1970.
+    corrects it by name. `odds` is the logit of its being superseded, less the care among
+    many statements; infinite if that record corrects it or a model judged so.
+    `confirmed` is when it was last said or confirmed, in microseconds since 1970.
     """
 
     current: bool
     confirmed: int
     successor: str | None = None
     is_corrected: bool = False
-    is_named: bool = False
+    odds: float = -np.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,8 @@ class Standings:
         """Return the pair's score if it reaches the pair's threshold, else -inf."""
         if self.judged is not None and self.judged.compares(row, other):
             score = self.judged.score_pair(row, other)
-            return score if score >= self.judged.least_superseding else -np.inf
+            least = self.judged.find_least(row, other)
+            return score if score >= least else -np.inf
         score = self._score_unasked(row, other)
         if score < SUPERSEDED or self.leaves(row, other, self.question):
             return -np.inf

@@ -45,5 +45,5 @@ def _describe(
         confirmed=columns.event_times.item(statement),
         successor=columns.ids[successor.row],
         is_corrected=statement in standings.corrections,
-        is_named=successor.is_named,
+        odds=successor.score,
     )
