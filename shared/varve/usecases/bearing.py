@@ -1,6 +1,7 @@
-"""Which results of a search enter a context whatever their likeness to the prompt is."""
+"""Which results of a search may enter a context, and which whatever their likeness to the prompt."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 
 from varve.domain.record import MemoryType
 from varve.domain.search.answer import Result, SearchResponse
@@ -16,9 +17,31 @@ from varve.domain.statements.cues import asks_past, read_cues
 
 MAX_BEARING = 6
 """So many of the best results may enter the block whatever their likeness is."""
+GONE = 1.0
+"""The least odds of a superseded statement that a block about the present leaves out."""
 NAME_KEY = "name"
 MAX_GUESSED = 3
 """So many of them do where the question asks for the speaker's own state."""
+
+
+def select_results(response: SearchResponse, prompt: str) -> list[Result]:
+    """Return the results for the block.
+
+    A prompt about the present gets none that a correction or a model's verdict replaced,
+    and a question none that a result surely superseded.
+    """
+    if asks_past(prompt):
+        return response.results
+    ids: set[str] = set()
+    if read_cues(prompt).asks:
+        ids.update(result.id for result in response.results)
+    return [one for one in response.results if not _is_gone(one, ids)]
+
+
+def _is_gone(result: Result, found: Collection[str]) -> bool:
+    """Return whether a correction or a verdict replaced a result, or a found one surely did."""
+    least = GONE if result.superseded_by in found else math.inf
+    return result.odds >= least
 
 
 def find_bearing(
@@ -31,17 +54,19 @@ def find_bearing(
 
     The best of all are guessed to bear on a question for the speaker's own state, if they
     are the `user`'s, or no one's for a prompt of none, and no entry of the `profile` answers
-    it. The successor of a statement that bears on the prompt does too; where that one more
-    likely holds than not, and of a prompt about bygone times, both do.
+    it. The successor of a statement that bears on the prompt does so in its place; where the
+    pair is doubtful, and of a prompt about bygone times, both do.
     """
     found = _find_asked_by_time(response)
     best = [one for one in response.results[:MAX_BEARING] if _is_told(one)]
     found.update(_find_changes(best, prompt))
     own = [one for one in best if one.user_id == user]
     bearing = [*_guess(own, prompt, profile), *_find_answers(best, prompt)]
-    found.update(one.superseded_by or one.id for one in bearing)
     is_past = asks_past(prompt)
-    found.update(one.id for one in bearing if is_past or one.odds < 0)
+    for one in bearing:
+        if is_past or one.odds < 0:
+            found.add(one.id)
+        found.add(one.superseded_by or one.id)
     return frozenset(found & {result.id for result in response.results})
 
 
@@ -57,20 +82,28 @@ def _guess(
 
     What repeats the profile is no guess; a name stands beside much else.
     """
-    cues = read_cues(prompt)
-    if not seeks_own_state(cues):
-        best = [one for one in best if _names_speaker(prompt, one)]
-    if not cues.asks or cues.has("asks_help"):
-        return []
     if any(bears_on(prompt, entry) for entry in profile):
         return []
     attributes = (entry.partition(": ") for entry in profile)
     values = [value for key, _, value in attributes if key != NAME_KEY]
     return [
         one
-        for one in best[:MAX_GUESSED]
+        for one in _find_own(best, prompt)[:MAX_GUESSED]
         if not has_mentions(_words(one), [values])
     ]
+
+
+def _find_own(best: Sequence[Result], prompt: str) -> Sequence[Result]:
+    """Return the results if a question asks for the speaker's own state.
+
+    Of one that names them instead: what they said.
+    """
+    asked = read_cues(prompt)
+    if seeks_own_state(asked):
+        return best
+    if not asked.asks or asked.has("asks_help"):
+        return []
+    return [one for one in best if _names_speaker(prompt, one)]
 
 
 def _bears(result: Result, prompt: str, whom: str) -> bool:

@@ -1,6 +1,5 @@
 """Candidates for a context: profile, search results, triples, document passages, lessons."""
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,18 +17,17 @@ from varve.domain.identity import Scope
 from varve.domain.mention import in_words, mentioned
 from varve.domain.profile import ProfileEntry, name_speaker
 from varve.domain.relevance import word_shares
-from varve.domain.search.answer import Result, SearchResponse, Understood
+from varve.domain.search.answer import SearchResponse, Understood
 from varve.domain.search.query import SearchRequest
 from varve.domain.search.supersession import (
     find_ended,
 )
-from varve.domain.statements.cues import asks_past, read_cues
 from varve.domain.triple import Triple
 from varve.domain.workspace import SearchConfig
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
-from varve.usecases.bearing import find_bearing
+from varve.usecases.bearing import find_bearing, select_results
 from varve.usecases.block_entries import (
     DOUBTFUL_MARK,
     is_stated,
@@ -49,8 +47,6 @@ from varve.usecases.search import look_up
 from varve.usecases.shared_memories import name_agents
 from varve.usecases.superseded import drop_superseded_triples
 
-GONE = 1.0
-"""The least odds of a superseded statement that a block about the present leaves out."""
 MAX_FOUND = 40
 MAX_TRIPLES = 100
 """The most candidates from each source."""
@@ -188,7 +184,7 @@ def gather_candidates(
         [triple for triple in known if triple.holds(question.now)],
         question.open_stock(sources),
     )
-    results = _select_results(response, prompt)
+    results = select_results(response, prompt)
     entities = _named_entities(prompt, held, names, statements)
     triples = _select_triples(prompt, held, entities, statements)
     found = [result_entry(result, prompt, ended, zone) for result in results]
@@ -219,26 +215,6 @@ def gather_candidates(
         bearing=bearing.intersection(entry.id for entry in found),
         agents=[memory.scope.agent for memory in sources.shared],
     )
-
-
-def _select_results(response: SearchResponse, prompt: str) -> list[Result]:
-    """Return the results for the block.
-
-    A prompt about the present gets none that a correction or a model's verdict replaced,
-    and a question none that a result surely superseded.
-    """
-    if asks_past(prompt):
-        return response.results
-    ids: set[str] = set()
-    if read_cues(prompt).asks:
-        ids.update(result.id for result in response.results)
-    return [one for one in response.results if not _is_gone(one, ids)]
-
-
-def _is_gone(result: Result, found: Collection[str]) -> bool:
-    """Return whether a correction or a verdict replaced a result, or a found one surely did."""
-    least = GONE if result.superseded_by in found else math.inf
-    return result.odds >= least
 
 
 def _select_lessons(
