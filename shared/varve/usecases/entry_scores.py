@@ -1,6 +1,6 @@
 """How much the entries of a context have to do with its prompt."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from varve.domain.block import Entry, EntryType
@@ -50,29 +50,47 @@ def score_entries(
         background = [vector_of[one] for one in BACKGROUND]
         return relevances(prompt, asked, whole, vectors, background)
 
-    scores = score(compared, texts)
+    ids = [entry.id for entry in entries]
+    by_id = dict(zip(ids, score(compared, texts), strict=True))
     of_each = score(sentences, sentences)
     score_of = dict(zip(sentences, of_each, strict=True))
-    relevant = [
-        one
-        for one, score in score_of.items()
-        if score >= ENTRY_FLOOR or bears_on(prompt, one)
-    ]
-    by_id = {entry.id: one for entry, one in zip(entries, scores, strict=True)}
-    apart = [id_ for id_, score in by_id.items() if score < ENTRY_FLOOR]
-    for entry in filter(is_summary, entries):
-        own = [score_of[one] for one in list_sentences(entry)]
-        by_id[entry.id] = max([by_id[entry.id], *own])
     return ScoredEntries(
-        scores=by_id,
+        scores=_raise_summaries(by_id, entries, score_of),
         vectors={entry.id: vector_of[entry.text] for entry in entries},
         sentences=SummarySentences(
             vectors={one: vector_of[one] for one in sentences},
-            relevant=frozenset(relevant),
+            relevant=_find_relevant(prompt, score_of),
             asked=bearing,
-            apart=frozenset(apart),
+            apart=_find_apart(by_id),
         ),
     )
+
+
+def _find_relevant(prompt: str, scores: Mapping[str, float]) -> frozenset[str]:
+    return frozenset(
+        sentence
+        for sentence, score in scores.items()
+        if score >= ENTRY_FLOOR or bears_on(prompt, sentence)
+    )
+
+
+def _find_apart(scores: Mapping[str, float]) -> frozenset[str]:
+    return frozenset(
+        id_ for id_, score in scores.items() if score < ENTRY_FLOOR
+    )
+
+
+def _raise_summaries(
+    scores: Mapping[str, float],
+    entries: Sequence[Entry],
+    score_of: Mapping[str, float],
+) -> dict[str, float]:
+    """Return the entries' scores, those of summaries at least that of each sentence."""
+    raised = dict(scores)
+    for entry in filter(is_summary, entries):
+        own = [score_of[one] for one in list_sentences(entry)]
+        raised[entry.id] = max([raised[entry.id], *own])
+    return raised
 
 
 def _leave_out_only_speaker(
@@ -82,18 +100,13 @@ def _leave_out_only_speaker(
 
     The name before each of them makes none nearer to such a prompt than the others.
     """
-    turns = [entry for entry in entries if entry.id.startswith(EntryType.TURN)]
-    said = {entry.id: entry.text.partition(": ") for entry in turns}
-    speakers = {
-        speaker
-        for speaker, found, _ in said.values()
-        if found and is_person(speaker)
-    }
-    if len(speakers) != 1 or not has_mentions(prompt, [sorted(speakers)]):
+    said: dict[str, dict[str, str]] = {}
+    for entry in entries:
+        speaker, named, words = entry.text.partition(": ")
+        is_turn = entry.id.startswith(EntryType.TURN)
+        if is_turn and named and is_person(speaker):
+            said.setdefault(speaker, {})[entry.id] = words
+    if len(said) != 1 or not has_mentions(prompt, [list(said)]):
         return {}
-    (only,) = speakers
-    return {
-        id_: words
-        for id_, (speaker, _, words) in said.items()
-        if speaker == only
-    }
+    (words_of,) = said.values()
+    return words_of
