@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from varve.domain.language.languages import gathered, installed_languages
 from varve.domain.language.stems import stem_all
+from varve.domain.statements.corrected_values import corrects_value
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.other_matters import BESIDE_ALL
 from varve.domain.statements.other_things import is_of_other_place
@@ -105,11 +106,14 @@ class AskedWords:
         for who asks for the one at the office.
         """
         told = read_cues(text)
+        is_related = relate(self._question, told)
+        if self._related and not is_related and corrects_value(told):
+            return True
         if not self.has_fewer(told) or _corrects_alone(told):
             return False
-        if not relate(self._question, told):
-            return True
-        return is_of_other_place(text, frozenset(self._words))
+        return not is_related or is_of_other_place(
+            text, frozenset(self._words)
+        )
 
     def _lacks_thing(self, told: Cues) -> bool:
         """Return whether a text has a passing topic of the thing asked for, and not the thing.
@@ -197,7 +201,9 @@ class AskedWords:
 
 def _corrects_alone(told: Cues) -> bool:
     """Return whether a text corrects without a topic of its own: "sorry, I meant Porto"."""
-    return told.has("correcting") and not told.topics - BESIDE_ALL
+    if not told.has("correcting") or corrects_value(told):
+        return False
+    return not told.topics - BESIDE_ALL
 
 
 def _collect_relatives(question: Cues) -> set[str]:

@@ -11,6 +11,10 @@ from varve.domain.statements.asked import (
     score_pair,
     score_row,
 )
+from varve.domain.statements.corrected_values import (
+    corrects_another_value,
+    corrects_day,
+)
 from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.likely import NEAR_FIRST, answers
 from varve.domain.statements.listed import leaves_others
@@ -189,7 +193,21 @@ class AskedStatements:
         """Return whether a statement has a word of an unasked one, and none of the question."""
         if row not in self._unasked:
             return False
-        return not self._unasked.isdisjoint(self._find_named(row))
+        changed = [*self._find_named(row), *self._find_corrected(row)]
+        return not self._unasked.isdisjoint(changed)
+
+    def _find_corrected(self, row: int) -> list[int]:
+        """Return the earlier rows with a day that a row may correct."""
+        read = self.store.read
+        later = read(row)
+        if not corrects_day(later.cues):
+            return []
+        return [
+            one
+            for one in self.rows
+            if self.store.is_later(one, row)
+            and not corrects_another_value(read(one).text, later.text)
+        ]
 
     def find_later(self, row: int) -> list[int]:
         """Return the later ones of the statements that the question found."""

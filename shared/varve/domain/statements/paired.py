@@ -13,6 +13,7 @@ from varve.domain.search.outline import TYPES, Codes
 from varve.domain.search.query import Filter
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, compare_tellings
+from varve.domain.statements.corrected_values import corrects_another_value
 from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.other_matters import tells_other_matter
 from varve.domain.statements.other_things import tells_other_thing
@@ -115,9 +116,13 @@ class StoreStatements:
         return tells_other_matter(self.read(row).cues, self.read(other).text)
 
     def tells_other_thing(self, row: int, other: int) -> bool:
-        """Return whether `other` tells of a thing at another place or of another owner."""
+        """Return whether `other` tells of a thing of another place or owner, or another value."""
         texts = (self.read(row).text, self.read(other).text)
-        return tells_other_thing(*texts) or tells_thing_of_another(*texts)
+        return (
+            tells_other_thing(*texts)
+            or tells_thing_of_another(*texts)
+            or corrects_another_value(*texts)
+        )
 
     def compare_tellings(self, row: int, other: int) -> Again:
         """Return whether `other` says again what `row` does (`confirming`)."""
