@@ -67,7 +67,8 @@ def result_entry(
             words += f" (held until {day_of(until, zone)})"
             return Entry(result.id, date, words)
     if not result.current:
-        mark = DOUBTFUL_MARK if result.odds >= 0 else OPEN_MARK
+        is_open = result.odds < 0 and not is_summary
+        mark = OPEN_MARK if is_open else DOUBTFUL_MARK
         return Entry(result.id, date, words + mark)
     return Entry(result.id, date, words, _find_confirmed(result, zone))
 
