@@ -165,7 +165,7 @@ def build_context(
     candidates = gather_candidates(
         question, told.statements, profile, sources=sources
     )
-    ranked, vectors = _rank(prompt, candidates, head, sources.embedder)
+    ranked, vectors = _rank(question, candidates, head, sources.embedder)
     if ranked is None:
         reason = "nothing in memory has enough to do with the prompt"
         return _profile_block(request, head, candidates, reason)
@@ -258,7 +258,10 @@ def _query(prompt: str) -> str:
 
 
 def _rank(
-    prompt: str, candidates: Candidates, head: Head, embedder: Embedder
+    question: ContextQuestion,
+    candidates: Candidates,
+    head: Head,
+    embedder: Embedder,
 ) -> tuple[Folded | None, dict[str, Vector]]:
     """Return the entries above their floor, the sources interleaved, and their vectors.
 
@@ -272,7 +275,13 @@ def _rank(
         *candidates.triples,
         *candidates.passages,
     ]
-    scored = score_entries(prompt, entries, embedder, candidates.bearing)
+    scored = score_entries(
+        question.prompt,
+        entries,
+        embedder,
+        candidates.bearing,
+        is_pinned=question.request.user_id is not None,
+    )
     scores = scored.scores
     for id_ in candidates.bearing:
         scores[id_] = max(scores[id_], FLOOR)

@@ -32,14 +32,17 @@ def score_entries(
     entries: Sequence[Entry],
     embedder: Embedder,
     bearing: frozenset[str],
+    *,
+    is_pinned: bool,
 ) -> ScoredEntries:
     """Score the entries, with one call to the embedder; `bearing` are ids of `Candidates`.
 
-    A summary has to do with the prompt as much as its sentence that does most.
+    A summary has to do with the prompt as much as its sentence that does most. If the
+    entries are pinned to one user, that one's name makes none nearer to a prompt.
     """
     texts = [entry.text for entry in entries]
     sentences = list_all_sentences(entries)
-    unnamed = _leave_out_only_speaker(prompt, entries)
+    unnamed = _leave_out_only_speaker(prompt, entries) if is_pinned else {}
     compared = [unnamed.get(entry.id, entry.text) for entry in entries]
     wanted = list(dict.fromkeys([*BACKGROUND, *texts, *sentences, *compared]))
     asked, *embedded = embedder.embed([prompt, *wanted])
