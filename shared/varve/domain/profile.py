@@ -37,9 +37,9 @@ KNOWN_KEYS = (
 """The attributes that conversations can set, in the order of the profile."""
 
 FIRST_KEYS = ("allergies", "cannot_eat", "conditions", "diet", "preferences")
+"""The attributes that a context has first: to leave them out does the most harm."""
 VITAL_KEYS = frozenset({"allergies", "cannot_eat", "conditions", "diet"})
 """Attributes that a block has whatever else the budget leaves out."""
-"""The attributes that a context has first: to leave them out does the most harm."""
 
 LIST_KEYS = frozenset(
     {"allergies", "cannot_eat", "conditions", "languages", "preferences"}

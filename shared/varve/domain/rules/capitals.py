@@ -74,7 +74,8 @@ def _ends(found: re.Match[str]) -> bool:
 
 def _does_as_persons(found: re.Match[str]) -> bool:
     """Return whether what stands behind a word is told of no company, place or thing."""
-    rest = fold(found.string[found.end() :]).lstrip(" ")
+    end = found.end()
+    rest = fold(found.string[end : end + _MOST_READ]).lstrip(" ")
     return _only_of_persons().match(rest) is not None
 
 
@@ -149,3 +150,5 @@ def _given() -> re.Pattern[str]:
 _NO_PART = r"(?!['’]?(?!s\b)[\w@/-])"
 """Follows a whole word, or one with a possessive "'s"."""
 _ADVERBS = ("ly", "mente")
+_MOST_READ = 60
+"""So many characters behind a word tell what it does."""

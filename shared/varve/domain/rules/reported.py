@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from varve.domain.statements.reported_requests import says_of_others
 
 _COLON = re.compile(r":(?=\s)")
+_BREAK = re.compile(r"[.!?…:](?=\s)")
+_MOST_BEFORE = 120
+"""So many characters before a colon may introduce another's words."""
 _SENTENCE_END = re.compile(r"[.!?…][\"”»')]*(?:\s|$)")
 
 
@@ -31,7 +34,9 @@ def _keep_own(lines: list[str]) -> Iterator[str]:
 
 
 def _introduces(line: str) -> bool:
-    return line.endswith(":") and says_of_others(line[:-1])
+    if not line.endswith(":"):
+        return False
+    return says_of_others(_get_introduction(line, 0, len(line) - 1))
 
 
 def _cut_reported(line: str) -> str:
@@ -39,11 +44,18 @@ def _cut_reported(line: str) -> str:
     start = 0
     kept = ""
     for colon in _COLON.finditer(line):
-        if colon.start() < start or not says_of_others(
-            line[start : colon.start()]
+        at = colon.start()
+        if at < start or not says_of_others(
+            _get_introduction(line, start, at)
         ):
             continue
-        kept += line[start : colon.start()] + ". "
+        kept += line[start:at] + ". "
         ended = _SENTENCE_END.search(line, colon.end())
         start = ended.end() if ended else len(line)
     return kept + line[start:]
+
+
+def _get_introduction(line: str, start: int, colon: int) -> str:
+    """Return the words between a colon and the last colon or end of a sentence before it."""
+    before = line[max(start, colon - _MOST_BEFORE) : colon]
+    return _BREAK.split(before)[-1]

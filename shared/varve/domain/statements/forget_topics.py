@@ -10,6 +10,7 @@ pizza" name nothing that memory hides.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import fold_apostrophes
@@ -32,6 +33,8 @@ from varve.domain.statements.told_sentences import (
 _JOINTS = re.compile(r"(?:,| (?:and|or|y|e|o|ni)) (?=\w)")
 _JOINT = re.compile(r"^(?:and|or|y|e|o|ni) ")
 NO_NAMES: frozenset[str] = frozenset()
+MAX_TOPICS = 100
+"""So many topics of one message are read."""
 _FORMS = 2
 """So many first words of a statement must be the same: its subject and its verb."""
 _SHORT = frozenset({"m", "ve", "d", "ll", "re", "s"})
@@ -328,17 +331,25 @@ def _list_requests() -> tuple[_Requests, ...]:
 
 
 def read_topics(text: str) -> tuple[Topic, ...]:
-    """Return what a message asks to forget; empty if it asks nothing of the kind."""
+    """Return what a message asks to forget, each once; empty if it asks nothing of the kind.
+
+    Of more than `MAX_TOPICS` the first ones are read.
+    """
     if not may_ask(text):
         return ()
-    topics: list[Topic] = []
-    for sentence in list_told(text):
-        beginnings = (sentence, *list_tails(sentence))
-        for language in _list_requests():
-            topics += _read_first(language, beginnings)
-    return tuple(
-        topic for topic in topics if topic.words or topic.kind is Naming.SELF
+    topics = (
+        topic
+        for sentence in list_told(text)
+        for topic in _read_sentence(sentence)
+        if topic.words or topic.kind is Naming.SELF
     )
+    return tuple(dict.fromkeys(islice(topics, MAX_TOPICS)))
+
+
+def _read_sentence(sentence: str) -> Iterator[Topic]:
+    beginnings = (sentence, *list_tails(sentence))
+    for language in _list_requests():
+        yield from _read_first(language, beginnings)
 
 
 def read_own_topics(text: str) -> tuple[Topic, ...]:

@@ -317,10 +317,11 @@ def _find_names(
         return
     for turn in turns:
         for part in split_parts(turn.words):
+            if read_topics(part):
+                continue
             sentence = read_sentence(part, speaker)
             for topic in meant:
-                is_request = bool(read_topics(part))
-                if not is_request and topic.is_told_in(sentence):
+                if topic.is_told_in(sentence):
                     yield from topic.list_names(sentence)
 
 
