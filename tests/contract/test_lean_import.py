@@ -90,7 +90,7 @@ def test_a_writer_of_stores_loads_nothing_that_ranks() -> None:
 UNUSED_BY_SEARCH = (
     "adk", "agents", "anyio", "dateparser", "detect_secrets", "duckdb", "google", "httpx",
     "jinja2", "langchain_core", "mcp", "openai", "phonenumbers", "pydantic_ai", "shtab", "starlette",
-    "strands", "uvicorn", "varve.importers.formats", "varve.importers.run",
+    "strands", "uvicorn", "varve.domain.rules", "varve.importers.formats", "varve.importers.run",
     "varve.integrations", "varve.look",
 )  # fmt: skip
 

@@ -6,7 +6,6 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
 from varve.domain.identity import reference
 from varve.domain.record import Record
-from varve.domain.rules import draw_predicates
 from varve.domain.statements.persons import is_person
 from varve.domain.statements.telling import (
     build_remembered,
@@ -83,6 +82,10 @@ def _build_ending(
     session: Session, record: Record, correction: Conversation
 ) -> Ending:
     """Return what ends a record's values; erasing the correction opens them again."""
+    from varve.domain.rules import (  # a search corrects nothing and needs no rules
+        draw_predicates,
+    )
+
     text = correction.messages[0].text
     reader = session.records.at(session.scope)
     turns = reader.get(session.scope, Grain.WORKING, [find_turn_id(record)])

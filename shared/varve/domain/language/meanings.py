@@ -33,6 +33,7 @@ from varve.domain.language.yearly import (
 
 _THURSDAY = 3
 _CENTURY = 2000
+_SHORT_YEARS = 100
 
 _HALVES: Mapping[str, tuple[int, str]] = {
     "year": (6, "month"),
@@ -186,7 +187,7 @@ def _day_turn(parts: Parts, base: date, _: int) -> Span:
 def _numeric_date(parts: Parts, base: date, direction: int) -> Span | None:
     """16/03/2026, 16/03/26"""
     year = parts.year
-    if year is not None and year < _CENTURY // 20:
+    if year is not None and year < _SHORT_YEARS:
         parts = replace(parts, year=_CENTURY + year)
     return _day_month(parts, base, direction)
 
