@@ -155,7 +155,7 @@ def test_an_empty_memory_names_the_agents_that_are_not(
         )
         said = capsys.readouterr().err
         assert (
-            "acme/x is empty. These agents are not: acme/support (1 record)"
+            "acme/x is empty. These agents are not: acme/support (2 records)"
             in said
         )
     main(["search", "Porto", "--store", str(tmp_path)])

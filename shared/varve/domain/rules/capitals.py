@@ -15,7 +15,9 @@ from varve.domain.language.stopwords import GIVEN_NAMES, STOP_WORDS
 from varve.domain.language.tokens import fold
 from varve.domain.rules.names import PLACES
 
-_UNCOUNTED = re.compile(rf"\bI\b|(?:^|[.!?¿¡\n]\s{{0,3}})[{UPPER}](?=[^{UPPER}]|$)")
+_UNCOUNTED = re.compile(
+    rf"\bI\b|(?:^|[.!?¿¡\n]\s{{0,3}})[{UPPER}](?=[^{UPPER}]|$)"
+)
 """Capitals that phones write by themselves: "I", and the first letter of a sentence."""
 _LETTERS = r"[^\W\d_]{2,}"
 _WORD = rf"{_LETTERS}(?:-{_LETTERS})*"

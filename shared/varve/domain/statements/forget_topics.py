@@ -99,7 +99,7 @@ class _Requests:
         told = bool(found["told"])
         body = self._trailing.sub("", found["body"])
         if told:  # "about my ex last week": when it was told
-            body = " ".join(leave_out_times(body).split())
+            body = _leave_out_last_time(body)
         topics = list(self._read_body(body, sentence, names, told))
         if found["erases"] and not found["memory"]:
             # "Delete my draft" is said to an agent about another thing than its memory.
@@ -319,6 +319,12 @@ class _Requests:
             place=bool(groups.get("where")),
             amount=bool(groups.get("amount")),
         )
+
+
+def _leave_out_last_time(body: str) -> str:
+    """Return what is named without a time at its end: "the Monday evenings" stay."""
+    rest = " ".join(leave_out_times(body).split())
+    return rest if body.startswith(rest) else body
 
 
 @cache
