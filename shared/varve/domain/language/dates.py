@@ -30,6 +30,10 @@ class Span(NamedTuple):
     unit: str = "day"
 
 
+def one_day(day: date) -> Span:
+    return Span(day, day)
+
+
 def shift(day: date, count: int, unit: str) -> date:
     """Return the day `count` units away; a day that its month lacks becomes the month's last.
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 
 from varve.domain.language.dates import (
     DAYS_IN,
@@ -12,6 +13,7 @@ from varve.domain.language.dates import (
     Span,
     nearest_date,
     nearest_weekday,
+    one_day,
     precision,
     shift,
     whole,
@@ -82,10 +84,9 @@ def _ago(parts: Parts, base: date, _: int) -> Span | None:
 def _yearly(parts: Parts) -> SpanIn | None:
     """Return what a season or a holiday is in each year; None: there is neither."""
     if parts.season is not None:
-        season = parts.season
-        return lambda year: season_in(year, season)
+        return partial(season_in, season=parts.season)
     if parts.holiday:
-        return lambda year: holiday_in(year, parts.holiday)
+        return partial(holiday_in, days=parts.holiday)
     return None
 
 
@@ -144,7 +145,7 @@ def _turned(parts: Parts, base: date, _: int) -> Span:
     if parts.unit:
         return _moved(base, turn, parts.unit)
     if parts.weekday is not None:
-        return _one_day(nearest_weekday(base, parts.weekday, turn))
+        return one_day(nearest_weekday(base, parts.weekday, turn))
     month = parts.month or 1
     if turn == 0:
         return _month_of(base.year, month)
@@ -167,7 +168,7 @@ def _weekday_week(parts: Parts, base: date, _: int) -> Span:
     turn = parts.turn or 0
     week = _moved(base, turn, "week")
     weekday = timedelta(days=parts.weekday or 0)
-    return _one_day(week.first + weekday)
+    return one_day(week.first + weekday)
 
 
 def _month_turn(parts: Parts, base: date, _: int) -> Span:
@@ -181,7 +182,7 @@ def _month_turn(parts: Parts, base: date, _: int) -> Span:
 def _day_turn(parts: Parts, base: date, _: int) -> Span:
     """the 16th of last month"""
     month = _moved(base, parts.turn or 0, "month")
-    return _one_day(month.first.replace(day=parts.day or 1))
+    return one_day(month.first.replace(day=parts.day or 1))
 
 
 def _numeric_date(parts: Parts, base: date, direction: int) -> Span | None:
@@ -203,16 +204,13 @@ def _holiday(parts: Parts, base: date, direction: int) -> Span:
     """Christmas, Christmas 2025"""
     if parts.year is not None:
         return holiday_in(parts.year, parts.holiday)
-
-    def in_year(year: int) -> Span:
-        return holiday_in(year, parts.holiday)
-
+    in_year = partial(holiday_in, days=parts.holiday)
     return nearest_yearly(in_year, base, direction)
 
 
 def _iso(parts: Parts, *_: object) -> Span:
     """2026-03-02"""
-    return _one_day(date.fromisoformat(parts.iso))
+    return one_day(date.fromisoformat(parts.iso))
 
 
 def _iso_month(parts: Parts, *_: object) -> Span:
@@ -226,11 +224,11 @@ def _day_month(parts: Parts, base: date, direction: int) -> Span | None:
     month = parts.month or 1
     number = parts.day or 1
     if parts.year is not None:
-        return _one_day(date(parts.year, month, number))
+        return one_day(date(parts.year, month, number))
     found = nearest_date(base, month, number, direction)
     if found is None:
         return None
-    return _one_day(found)
+    return one_day(found)
 
 
 def _days(parts: Parts, base: date, direction: int) -> Span | None:
@@ -320,23 +318,19 @@ def _weekend(_: Parts, base: date, direction: int) -> Span:
 def _hours(parts: Parts, base: date, _: int) -> Span:
     """two hours ago, the last 24 hours: today and the days that they may reach back to"""
     count = 1 if parts.count is None else parts.count
-    return Span(shift(base, -(-count // 24) * -1, "day"), base)
+    return Span(shift(base, -count // 24, "day"), base)
 
 
 def _weekday(parts: Parts, base: date, direction: int) -> Span:
     """Friday"""
     weekday = parts.weekday or 0
-    return _one_day(nearest_weekday(base, weekday, direction))
+    return one_day(nearest_weekday(base, weekday, direction))
 
 
 def _year(parts: Parts, *_: object) -> Span:
     """2025"""
     first = date(parts.year or 1, 1, 1)
     return whole(first, "year")
-
-
-def _one_day(day: date) -> Span:
-    return Span(day, day)
 
 
 def _month_of(year: int, month: int) -> Span:

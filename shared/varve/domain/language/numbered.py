@@ -2,7 +2,7 @@
 
 from datetime import date, timedelta
 
-from varve.domain.language.dates import FUTURE, Span, shift, whole
+from varve.domain.language.dates import FUTURE, Span, one_day, shift, whole
 from varve.domain.language.vocabulary import Parts
 
 _MONTHS_TO_REPEAT = 12 * 28
@@ -11,7 +11,7 @@ _MONTHS_TO_REPEAT = 12 * 28
 
 def day_number(parts: Parts, base: date, direction: int) -> Span:
     """the 16th: the latest day with this number, or the first from the day on"""
-    return _one_day(_nearest(parts, base, direction, 0))
+    return one_day(_nearest(parts, base, direction, 0))
 
 
 def weekday_day(parts: Parts, base: date, direction: int) -> Span | None:
@@ -19,7 +19,7 @@ def weekday_day(parts: Parts, base: date, direction: int) -> Span | None:
     for months in range(_MONTHS_TO_REPEAT):
         found = _nearest(parts, base, direction, months)
         if found.weekday() == parts.weekday:
-            return _one_day(found)
+            return one_day(found)
     return None
 
 
@@ -33,8 +33,8 @@ def month_day(parts: Parts, base: date, direction: int) -> Span:
     span = whole(month, "month")
     nth = parts.nth or 1
     if nth < 0:
-        return _one_day(span.last + timedelta(days=nth + 1))
-    return _one_day(span.first + timedelta(days=nth - 1))
+        return one_day(span.last + timedelta(days=nth + 1))
+    return one_day(span.first + timedelta(days=nth - 1))
 
 
 def _nearest(parts: Parts, base: date, direction: int, months: int) -> date:
@@ -50,7 +50,3 @@ def _nearest(parts: Parts, base: date, direction: int, months: int) -> date:
                 return month.replace(day=number)
             months -= 1
         month = shift(month, step, "month")
-
-
-def _one_day(day: date) -> Span:
-    return Span(day, day)
