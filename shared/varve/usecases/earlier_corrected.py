@@ -11,7 +11,6 @@ from varve.domain.extraction import (
     Utterance,
 )
 from varve.domain.record import Record
-from varve.domain.rules import RuleExtractor, corrects_time
 from varve.domain.statements.telling import CORRECTION, name_corrected
 from varve.messages.ingest import IngestMessage
 from varve.usecases.corrected_messages import read_heard
@@ -31,11 +30,13 @@ def read_earlier_corrected(
     too, so that it goes when either is erased. Raises Retryable.
     """
     said = [one for one in (*context, *utterances) if one.role == "user"]
-    if (
-        not said
-        or said[0] not in utterances
-        or not corrects_time(said[0].text)
-    ):
+    if not said or said[0] not in utterances:
+        return Extraction()
+    from varve.domain.rules import (  # only a conversation's first words need rules
+        corrects_time,
+    )
+
+    if not corrects_time(said[0].text):
         return Extraction()
     found: dict[frozenset[str], Extraction] = {}
     for turn in _list_recent(session, message, said[0]):
@@ -66,6 +67,8 @@ def _read_after(
     session: Session, message: IngestMessage, turn: Record, said: Utterance
 ) -> Extraction:
     """Return what the rules read of an utterance if a turn's words came before it."""
+    from varve.domain.rules import RuleExtractor
+
     before = replace(said, text=turn.words, said_at=turn.event_time)
     batch = Batch(
         session.scope,

@@ -29,6 +29,7 @@ from varve.messages.write import (
     send_triples,
 )
 from varve.usecases.batching import CONTEXT_UTTERANCES, extract_in_batches
+from varve.usecases.earlier_corrected import read_earlier_corrected
 from varve.usecases.embedders import embed_records
 from varve.usecases.session import Session
 from varve.usecases.taken_in import Said
@@ -80,10 +81,6 @@ def understand(
 
     Parameters and errors as `learn`.
     """
-    from varve.usecases.earlier_corrected import (  # a search needs no rules
-        read_earlier_corrected,
-    )
-
     if not spoken:
         return Learnt((), (), (), 0)
     new = [said for said, _ in spoken]
