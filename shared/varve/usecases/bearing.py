@@ -134,17 +134,21 @@ def _find_changes(best: Sequence[Result], prompt: str) -> Iterator[str]:
 
 def _names_speaker(prompt: str, result: Result) -> bool:
     """Return whether a prompt names who said a turn, as of a user whose name is known."""
-    if result.memory_type != MemoryType.TURN:
-        return False
-    speaker, named, _ = result.content.partition(": ")
-    return bool(named) and has_mentions(prompt, [[speaker]])
+    speaker, _ = _split(result)
+    return bool(speaker) and has_mentions(prompt, [[speaker]])
 
 
 def _words(result: Result) -> str:
     """Return what a result says, without the speaker's name before a turn."""
+    return _split(result)[1]
+
+
+def _split(result: Result) -> tuple[str, str]:
+    """Return who said a turn, "" of another result, and what it says."""
     if result.memory_type != MemoryType.TURN:
-        return result.content
-    return result.content.partition(": ")[2]
+        return "", result.content
+    speaker, named, words = result.content.partition(": ")
+    return speaker if named else "", words
 
 
 def _find_asked_by_time(response: SearchResponse) -> set[str]:

@@ -141,13 +141,3 @@ def select_passages(
     shares = word_shares(prompt, [piece.text for piece in pieces])
     order = sorted(range(len(pieces)), key=lambda index: -shares[index])
     return [pieces[index] for index in order[:MAX_PASSAGES]]
-
-
-def interleave(lists: Iterable[Sequence[Entry]]) -> list[Entry]:
-    """Merge lists by rank; at the same rank the earlier list comes first."""
-    ranked: list[tuple[int, int, Entry]] = []
-    for source, entries in enumerate(lists):
-        for rank, entry in enumerate(entries):
-            ranked.append((rank, source, entry))
-    ranked.sort(key=lambda item: item[:2])
-    return [entry for _, _, entry in ranked]

@@ -1,6 +1,6 @@
 """Context: build one bounded block of the memories that bear on a prompt."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -39,7 +39,6 @@ from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.ports.models import Embedder
-from varve.usecases.block_entries import interleave
 from varve.usecases.entry_scores import score_entries
 from varve.usecases.experience.beside_context import (
     leave_room,
@@ -300,13 +299,23 @@ def _rank(
         lists.append(kept)
     in_head = [entry for entry in candidates.profile if entry.id in head.ids]
     folded = fold_entries(
-        interleave(lists),
+        _interleave(lists),
         in_head,
         candidates.origins,
         scored.vectors,
         scored.sentences,
     )
     return folded, scored.vectors
+
+
+def _interleave(lists: Iterable[Sequence[Entry]]) -> list[Entry]:
+    """Merge lists by rank; at the same rank the earlier list comes first."""
+    ranked: list[tuple[int, int, Entry]] = []
+    for source, entries in enumerate(lists):
+        for rank, entry in enumerate(entries):
+            ranked.append((rank, source, entry))
+    ranked.sort(key=lambda item: item[:2])
+    return [entry for _, _, entry in ranked]
 
 
 def _rerank(

@@ -41,7 +41,7 @@ class Lookup:
     agent's triples; it is called only if the question is about how things stand, or if
     two statements may tell one value and `has_triples`: it costs no round trip.
     `weights` are the workspace's own weights of signals. `by_line`: the caller folds
-    summaries line by line, as a context does, and needs the standing of each sentence.
+    summaries line by line, as a context does, and needs the standing of each sentence and doubt.
     `scans` keeps what requests to forget name, as in a session.
     """
 

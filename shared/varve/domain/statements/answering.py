@@ -57,14 +57,14 @@ def settle(
     *,
     about_present: bool,
     told: ToldValues,
-    is_for_block: bool = False,
+    by_line: bool = False,
 ) -> list[Ranked]:
     """Return the ranked rows with their standings, in the order of the answer.
 
     All rows are of `columns`. `visible` passes the rows that the request may see; `text`
     is the question and `question` its vector. `told` has the values that the messages of
     the columns state. In an answer about neither the present nor the past the order
-    stays. `is_for_block`: what is doubtful is marked as well.
+    stays. `by_line`: doubtful statements are marked as well, for the lines of a context.
     """
     store = columns.derive(StoreStatements)
     cues = read_cues(text)
@@ -75,18 +75,11 @@ def settle(
     }
     judged = None
     if whom.tells and (about_present or is_of_past):
-        count = columns.derive(Persons).count_told(visible)
         found = _collect_found(ranked, store, statements)
-        told_cues = [read_cues(one.text) for one in found.values()]
-        asked_words = AskedWords(
-            cues, told_cues, list_speaking(columns, visible)
-        )
-        own = count_own(found.values())
-        is_open = asks_openly(text)
-        asking = Asking(cues, count, asked_words, is_of_past, own, is_open)
+        asking = _read_asking(text, found, columns, visible, is_of_past)
         rows = _list_told(statements)
         judged = AskedStatements(
-            asking, store, found, rows, told, is_for_block=is_for_block
+            asking, store, found, rows, told, by_line=by_line
         )
         ranked = put_likely_first(ranked, statements, judged)
     standings = Standings(
@@ -111,6 +104,26 @@ def settle(
         return marked
     own_words = _put_echoes_behind(marked, statements, store)
     return _put_change_behind(own_words, store, text)
+
+
+def _read_asking(
+    text: str,
+    found: Mapping[int, Found],
+    columns: Columns,
+    visible: Filter,
+    is_past: bool,
+) -> Asking:
+    """Return what a question asks among the statements that were found."""
+    cues = read_cues(text)
+    told = [read_cues(one.text) for one in found.values()]
+    return Asking(
+        cues,
+        columns.derive(Persons).count_told(visible),
+        AskedWords(cues, told, list_speaking(columns, visible)),
+        is_past,
+        count_own(found.values()),
+        asks_openly(text),
+    )
 
 
 def _list_told(statements: Mapping[int, int | None]) -> list[int]:

@@ -106,14 +106,13 @@ class AskedWords:
         for who asks for the one at the office.
         """
         told = read_cues(text)
-        is_related = relate(self._question, told)
-        if self._related and not is_related and corrects_value(told):
-            return True
-        if not self.has_fewer(told) or _corrects_alone(told):
+        gives_value = bool(self._related) and corrects_value(told)
+        is_less = self.has_fewer(told) and not _corrects_alone(told)
+        if not (gives_value or is_less):
             return False
-        return not is_related or is_of_other_place(
-            text, frozenset(self._words)
-        )
+        if not relate(self._question, told):
+            return True
+        return is_less and is_of_other_place(text, frozenset(self._words))
 
     def _lacks_thing(self, told: Cues) -> bool:
         """Return whether a text has a passing topic of the thing asked for, and not the thing.

@@ -22,7 +22,7 @@ def corrects_value(told: Cues) -> bool:
 
 def corrects_day(told: Cues) -> bool:
     """Return whether a text corrects a day: "sorry, I meant Monday"."""
-    return corrects_value(told) and bool(told.particulars.dates)
+    return told.has("correcting") and bool(told.particulars.dates)
 
 
 def corrects_another_value(earlier: str, later: str) -> bool:

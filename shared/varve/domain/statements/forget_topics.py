@@ -346,13 +346,13 @@ def read_topics(text: str) -> tuple[Topic, ...]:
     topics = (
         topic
         for sentence in list_told(text)
-        for topic in _read_sentence(sentence)
+        for topic in _list_asked(sentence)
         if topic.words or topic.kind is Naming.SELF
     )
     return tuple(dict.fromkeys(islice(topics, MAX_TOPICS)))
 
 
-def _read_sentence(sentence: str) -> Iterator[Topic]:
+def _list_asked(sentence: str) -> Iterator[Topic]:
     beginnings = (sentence, *list_tails(sentence))
     for language in _list_requests():
         yield from _read_first(language, beginnings)

@@ -51,7 +51,7 @@ class AskedStatements:
     `found` has the rows of the statements found, and of what is no statement, such as the
     assistant's words, best first; those of statements are in `told`. `rows` are those of
     statements that are compared with each other. `values` has what their messages state.
-    `is_for_block`: a statement is marked on less evidence.
+    `by_line`: a statement is marked on less evidence, for the lines of a context.
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class AskedStatements:
         told: Collection[int],
         values: ToldValues,
         *,
-        is_for_block: bool = False,
+        by_line: bool = False,
     ) -> None:
         self.asking = asking
-        self._is_for_block = is_for_block
+        self._by_line = by_line
         self.store = store
         self.found = found
         self._values = values
@@ -90,7 +90,7 @@ class AskedStatements:
         least = LEAST_SUPERSEDING
         if self.asking.is_past:
             least = LEAST_OF_PAST
-        elif self._is_for_block and not self._tells_of_others(row, other):
+        elif self._by_line and not self._tells_of_others(row, other):
             least = LEAST_DOUBTED
         return least + self.care
 
@@ -183,11 +183,13 @@ class AskedStatements:
             told = self.store.read(row).cues
             self._named[row] = [
                 one
-                for one in self.rows
-                if self.store.is_later(one, row)
-                and share_words(self.store.read(one).cues, told)
+                for one in self._list_earlier(row)
+                if share_words(self.store.read(one).cues, told)
             ]
         return self._named[row]
+
+    def _list_earlier(self, row: int) -> list[int]:
+        return [one for one in self.rows if self.store.is_later(one, row)]
 
     def _changes_unasked(self, row: int) -> bool:
         """Return whether a statement has a word of an unasked one, and none of the question."""
@@ -204,9 +206,8 @@ class AskedStatements:
             return []
         return [
             one
-            for one in self.rows
-            if self.store.is_later(one, row)
-            and not corrects_another_value(read(one).text, later.text)
+            for one in self._list_earlier(row)
+            if not corrects_another_value(read(one).text, later.text)
         ]
 
     def find_later(self, row: int) -> list[int]:

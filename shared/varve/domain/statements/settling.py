@@ -30,7 +30,8 @@ class AnswerQuestion:
 
     `about_present`: superseded statements stand behind. `folds`: a summary gives its
     place to the statements that it repeats; a question for one grain keeps it.
-    `by_line`: each sentence is judged, not only those that bear on the question.
+    `by_line`: each sentence is judged, not only those that bear on the question, and
+    doubtful statements are marked.
     `guesses`: what likely answers need share no word or meaning with the question.
     """
 
@@ -152,7 +153,7 @@ def _settle_told(
         asked.sought.whole,
         about_present=asked.about_present,
         told=agent.told,
-        is_for_block=asked.by_line,
+        by_line=asked.by_line,
     )
     known = KnownStandings(store, asked.visible, agent.told, text)
     marked = fold_confirmations(mark_known(settled, known), store)
