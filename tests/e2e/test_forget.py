@@ -454,7 +454,9 @@ def test_forgetting_somebody_unknown_says_so_and_succeeds(
     "words",
     [
         [],
-        ["--user", "a", "--query", "b"],
+        ["--conversation", "a", "--query", "b"],
+        ["--user", "a", "--conversation", "c"],
+        ["--user", "../x", "--query", "b"],
         ["--user", "../x"],
         ["--conversation", "a/b"],
     ],
