@@ -27,7 +27,8 @@ from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter
-from varve.domain.statements.sameness import find_same_by_meaning
+from varve.domain.statements.folding import BlockLine, Folding
+from varve.domain.statements.sameness import Saying
 from varve.domain.text import estimated_tokens
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
@@ -123,8 +124,15 @@ def count_repeats(lines: list[re.Match[str]]) -> int:
     """Count the lines that say what an earlier line says."""
     texts = [line["words"] for line in lines]
     days = [line["date"] for line in lines]
-    first_of = find_same_by_meaning(texts, EMBEDDER.embed(texts), days)
-    return sum(first != at for at, first in enumerate(first_of))
+    vectors = EMBEDDER.embed(texts)
+    folding = Folding()
+    repeats = 0
+    for at, (text, vector, day) in enumerate(
+        zip(texts, vectors, days, strict=True)
+    ):
+        line = BlockLine(str(at), Saying(text, vector, day))
+        repeats += not folding.add(line)
+    return repeats
 
 
 def tokens_up_to(text: str, ids: set[str]) -> int | None:

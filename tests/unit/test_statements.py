@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
+from varve.domain.statements.folding import BlockLine, Folding
 from varve.domain.statements.sameness import (
     Saying,
-    find_same_by_meaning,
     mean_the_same,
-    same_statement,
     tell_difference,
 )
 
@@ -72,6 +71,13 @@ def say(text: str, **values: object) -> Saying:
     return Saying(text, vector, **values)  # type: ignore[arg-type]
 
 
+def same_statement(one: Saying, other: Saying) -> bool:
+    """Return whether a block shows two sayings on one line."""
+    folding = Folding()
+    folding.add(BlockLine("one", one))
+    return not folding.add(BlockLine("other", other))
+
+
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_sentences_that_say_the_same_are_one_statement(
     one: str, other: str
@@ -112,10 +118,6 @@ def test_a_lasting_fact_said_on_two_days_is_one_statement() -> None:
 def test_two_users_never_share_a_statement() -> None:
     text = "I am allergic to peanuts."
     assert not same_statement(say(text, user="u-a"), say(text, user="u-b"))
-    message = frozenset([("c-1", "m-1")])
-    turn = say(text, user="u-a", messages=message, whole=True)
-    fact = say("She avoids peanuts.", user="u-b", messages=message)
-    assert not same_statement(turn, fact)
 
 
 def test_a_brief_turn_and_its_fact_are_one_statement_in_any_words() -> None:
@@ -146,7 +148,7 @@ def test_a_triple_and_the_fact_with_its_value_are_one_statement() -> None:
     assert not same_statement(triple, say("Ana has a dog.", messages=message))
 
 
-def test_each_repeated_sentence_has_the_index_of_the_first() -> None:
+def test_each_repeated_sentence_is_folded_into_the_first() -> None:
     texts = [
         "Ana Ruiz is allergic to peanuts.",
         "Ana Ruiz has a dog called Rex.",
@@ -154,10 +156,11 @@ def test_each_repeated_sentence_has_the_index_of_the_first() -> None:
         "Ana Ruiz is not allergic to peanuts.",
         "Ana Ruiz is allergic to peanuts!",
     ]
-    vectors = EMBEDDER.embed(texts)
-    days = ["2026-03-02"] * len(texts)
-    assert find_same_by_meaning(texts, vectors, days) == [0, 1, 0, 3, 0]
-    assert find_same_by_meaning([], [], []) == []
+    folding = Folding()
+    for at, text in enumerate(texts):
+        folding.add(BlockLine(str(at), say(text, day="2026-03-02")))
+    assert [line.id for line in folding.lines] == ["0", "1", "3"]
+    assert folding.also_in == {"0": ("2", "4")}
 
 
 def test_vectors_of_no_length_are_not_compared_by_words_alone() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from varve.domain.language.courtesies import is_courtesy
-from varve.domain.language.tokens import fold
+from varve.domain.language.tokens import bare_words, fold
 from varve.domain.source_lines import SourceLine
 from varve.domain.statements.cues import (
     compile_phrases,
@@ -20,7 +20,6 @@ _BARE = 3
 """An answer of so few words needs its question."""
 _SHORT = 6
 """So does one of so few words that has no verb that its language lists."""
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def needs_question(answer: str) -> bool:
     if is_courtesy(answer):
         return False
     text = fold(answer)
-    words = _WORD.findall(text)
+    words = bare_words(text)
     if len(words) <= _BARE or _compile_answering().match(text):
         return True
     if read_cues(answer).has("own") or _compile_stating().search(text):

@@ -22,6 +22,7 @@ from varve.domain.asked_in_passing import (
 )
 from varve.domain.calendar import day_of
 from varve.domain.language.abbreviations import LONGEST, build_abbreviation
+from varve.domain.language.tokens import bare_words
 from varve.domain.lasting import prefer_what_lasts
 from varve.domain.record import MemoryType, Vector
 from varve.domain.source_lines import SourceLine, rendered
@@ -74,7 +75,7 @@ def candidates(lines: Sequence[SourceLine]) -> list[SourceLine]:
     needed: set[str] = set()
     idle: set[str] = set()
     for line in lines:
-        words = " ".join(_WORD.findall(line.said.casefold()))
+        words = " ".join(bare_words(line.said.casefold()))
         first = once.setdefault(words, line)
         importance = max(first.importance, line.importance)
         once[words] = replace(first, importance=importance)
@@ -95,7 +96,7 @@ def _is_trivial(line: SourceLine) -> bool:
 
     Scripts without spaces tell more in fewer words, so the bytes count too.
     """
-    words = len(_WORD.findall(line.sentence))
+    words = len(bare_words(line.sentence))
     if line.heard and is_brief(line.sentence):
         return True
     is_greeting = _GREETING.match(line.sentence) is not None
@@ -104,7 +105,7 @@ def _is_trivial(line: SourceLine) -> bool:
 
 def is_brief(sentence: str) -> bool:
     """Return whether a sentence as said is likely too short to tell anything."""
-    words = len(_WORD.findall(sentence))
+    words = len(bare_words(sentence))
     return words < 3 and len(sentence.encode()) < 18
 
 
@@ -239,7 +240,6 @@ def _bounded(lines: list[SourceLine]) -> list[SourceLine]:
 
 # Sentences
 
-_WORD = re.compile(r"[^\W_]+")
 _FIGURE = re.compile(r"\d+")
 _DATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}): ")
 _SPEAKER = re.compile(r"([^\s:][^:\n]{0,79}): (?=\S)")
@@ -321,7 +321,7 @@ def _read_lines(source: Source, zone: ZoneInfo) -> Iterator[SourceLine]:
         if source.memory_type is not MemoryType.FACT:
             speaker, words = _split_speaker(words, source)
         for sentence in sentences(words):
-            if not _WORD.search(sentence):
+            if not bare_words(sentence):
                 continue
             yield SourceLine(
                 day=day or day_of(source.at, zone),

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.language.stopwords import CHANGES, NO_TOPICS
-from varve.domain.language.tokens import fold
+from varve.domain.language.tokens import bare_words, fold
 from varve.domain.last_states import find_last_states
 from varve.domain.source_lines import SourceLine
 
@@ -21,7 +21,6 @@ _RECURRENCE_BONUS = 0.1
 _LAST_STATE_LEAD = 0.01
 _ANSWER_WEIGHT = 0.6
 _AGENTS = frozenset({"assistant", "agent", "bot"})
-_WORD = re.compile(r"[^\W_]+")
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,7 +29,7 @@ def recurring_words(lines: Sequence[SourceLine]) -> dict[str, int]:
     """Return the folded words of substance that occur on at least two days, and on how many."""
     days: dict[str, set[str]] = {}
     for line in lines:
-        for word in _WORD.findall(fold(line.sentence)):
+        for word in bare_words(fold(line.sentence)):
             if len(word) > 3 and word not in NO_TOPICS and not word.isdigit():
                 days.setdefault(word, set()).add(line.day)
     return {word: len(found) for word, found in days.items() if len(found) > 1}
@@ -48,7 +47,7 @@ def prefer_what_lasts(
     for index, line in enumerate(lines):
         if line.speaker.casefold() in _AGENTS:
             weighed[index] *= _ANSWER_WEIGHT
-        words = set(_WORD.findall(fold(line.sentence)))
+        words = set(bare_words(fold(line.sentence)))
         if not CHANGES.isdisjoint(words):
             weighed[index] += _CHANGE_BONUS
         shared = sum(word in recurring for word in words)
@@ -68,7 +67,7 @@ def name_recurring(
     """
     found: list[str] = []
     for term in terms:
-        words = set(_WORD.findall(fold(term)))
+        words = set(bare_words(fold(term)))
         days = {line.day for line in lines if words <= _words_of(line)}
         if len(days) >= LEAST_DAYS:
             found.append(_spell(term, lines))
@@ -85,4 +84,4 @@ def _spell(term: str, lines: Sequence[SourceLine]) -> str:
 
 
 def _words_of(line: SourceLine) -> frozenset[str]:
-    return frozenset(_WORD.findall(fold(line.sentence)))
+    return frozenset(bare_words(fold(line.sentence)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.identity import digest
 from varve.domain.metadata import Scalar, decode_metadata
+from varve.domain.text import casefold_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -206,7 +207,7 @@ def fact_id(
 
     Case and white space of the content do not count.
     """
-    said = " ".join(content.casefold().split())
+    said = casefold_words(content)
     return "fact-" + digest(
         conversation_id, *sorted(message_ids), said, length=24
     )

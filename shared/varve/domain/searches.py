@@ -12,6 +12,7 @@ from typing import Any
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.erasure import Tombstones
+from varve.domain.text import casefold_words
 
 _LENGTH = 24
 
@@ -80,7 +81,7 @@ def build_search_row(
     asked: AskedSearch, key: str, *, keep_words: bool
 ) -> SearchRow:
     """Return the row of a question; case and white space do not change its hash."""
-    folded = " ".join(asked.text.casefold().split())
+    folded = casefold_words(asked.text)
     digest = hmac.new(key.encode(), folded.encode(), "sha256").hexdigest()
     return SearchRow(
         id=asked.id,

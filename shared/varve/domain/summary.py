@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.identity import Scope, digest
 from varve.domain.record import MemoryType
-from varve.domain.text import estimated_tokens
+from varve.domain.text import casefold_words, estimated_tokens
 
 BUDGET_TOKENS: Mapping[Grain, int] = MappingProxyType(
     {
@@ -159,7 +159,7 @@ def most_important(
     once: dict[tuple[str | None, str], KeyFact] = {}
     ordered = sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id))
     for fact in ordered:
-        words = " ".join(fact.content.casefold().split())
+        words = casefold_words(fact.content)
         once.setdefault((fact.user_id, words), fact)
     chosen = list(once.values())[:count]
     return tuple(sorted(chosen, key=lambda f: (f.event_time, f.id)))

@@ -32,6 +32,11 @@ def _cut(text: str, limit: int) -> int:
     return limit
 
 
+def casefold_words(text: str) -> str:
+    """Return a text in lower case with single spaces, for comparison."""
+    return " ".join(text.casefold().split())
+
+
 def salience(text: str) -> float:
     """Return how much a turn is likely to matter, in [0.05, 0.5]: whole sentences more than greetings.
 

@@ -8,16 +8,14 @@ from varve.domain.names import normalized
 from varve.domain.search.row import Message
 from varve.domain.statements.particulars import read_particulars
 from varve.domain.summary import KeyFact
-from varve.domain.triple import Op, Triple
-
-_Key = tuple[str, str, str]
+from varve.domain.triple import Op, Triple, TripleKey
 
 
 class ToldValue(NamedTuple):
     """A value that a message states, and the triple that it is the value of."""
 
     value: str
-    triple: _Key
+    triple: TripleKey
 
 
 ToldValues = Mapping[Message, Sequence[ToldValue]]
@@ -27,11 +25,10 @@ def index_values(triples: Iterable[Triple]) -> ToldValues:
     """Return the values of the triples by the messages that state them."""
     found: dict[Message, list[ToldValue]] = {}
     for triple in triples:
-        key = (triple.source_id, triple.label, triple.target_id)
         for evidence in triple.evidence:
             if evidence.op is Op.DELETE:
                 continue
-            told = ToldValue(normalized(evidence.object), key)
+            told = ToldValue(normalized(evidence.object), triple.key)
             for id_ in evidence.message_ids:
                 message = (evidence.conversation_id, id_)
                 found.setdefault(message, []).append(told)
@@ -56,7 +53,7 @@ def fold_values(facts: Iterable[KeyFact], told: ToldValues) -> list[KeyFact]:
 def _read_statement(fact: KeyFact, told: ToldValues) -> object:
     """Return what two facts share that make one statement; None: no triple has its value."""
     words = normalized(fact.content)
-    triples: set[_Key] = set()
+    triples: set[TripleKey] = set()
     for id_ in fact.message_ids:
         for one in told.get((fact.conversation_id, id_), ()):
             if one.value in words:

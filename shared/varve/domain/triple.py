@@ -87,6 +87,8 @@ class TripleOperation:
 
 
 _OPERATION = TypeAdapter(TripleOperation)
+TripleKey = tuple[str, str, str]
+"""The entity, the predicate and the value of a triple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,12 @@ class Triple:
     def id(self) -> str:
         """The id, derived from the first statement: the same operations give the same id."""
         first = self.evidence[0]
-        return digest(
-            self.source_id, self.label, self.target_id, first.id, length=24
-        )
+        return digest(*self.key, first.id, length=24)
+
+    @property
+    def key(self) -> TripleKey:
+        """What it says, at any time."""
+        return (self.source_id, self.label, self.target_id)
 
     @property
     def stating(self) -> tuple[TripleOperation, ...]:

@@ -2,9 +2,9 @@
 
 from varve.domain.calendar import iso
 from varve.domain.record import turn_id
-from varve.domain.statements.folding import names_value
 from varve.domain.statements.forgetting import AnyForgotten
 from varve.domain.statements.forgotten_words import ForgottenWords
+from varve.domain.statements.sameness import names_value
 from varve.usecases.proposals import Proposal
 
 

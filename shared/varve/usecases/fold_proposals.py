@@ -12,10 +12,13 @@ import numpy as np
 from varve.domain.erasure import MessageKey
 from varve.domain.language.tokens import spaced_words
 from varve.domain.record import Vector
-from varve.domain.statements.folding import names_value
 from varve.domain.statements.likeness import word_likeness
 from varve.domain.statements.parts import split_parts
-from varve.domain.statements.sameness import SAME_COSINE, tell_difference
+from varve.domain.statements.sameness import (
+    SAME_COSINE,
+    names_value,
+    tell_difference,
+)
 from varve.usecases.proposals import Proposal
 
 _NOTE = "note"

@@ -18,11 +18,10 @@ from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.answer import Result
 from varve.domain.search.row import MAX_BRIEF_TOKENS
 from varve.domain.statements.folding import (
-    names_value,
     says_little_more,
     tells_something_beside,
 )
-from varve.domain.statements.sameness import MessageKey
+from varve.domain.statements.sameness import MessageKey, names_value
 from varve.domain.statements.summary_sentences import fold_words
 from varve.domain.text import estimated_tokens
 from varve.domain.triple import Op, Triple

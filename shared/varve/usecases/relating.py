@@ -20,7 +20,7 @@ from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record, Vector
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
-from varve.domain.search.outline import LINK_SEPARATOR, NO_CODE, TYPES, Codes
+from varve.domain.search.outline import LINK_SEPARATOR, NO_CODE, Codes
 from varve.domain.search.query import Filter
 from varve.domain.statements.comparison import (
     Comparison,
@@ -280,7 +280,7 @@ def _build_statement(turn: Record, vector: Vector) -> Statement:
 def _is_of_person(columns: Columns, turn: Record) -> Bools:
     """Mark the turns of a turn's user and speaker."""
     masks = (
-        columns.types == TYPES.index(MemoryType.TURN),
+        columns.is_turn,
         _has_value(columns.users, turn.user_id),
         _has_value(columns.speakers, turn.about),
     )

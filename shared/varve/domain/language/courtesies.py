@@ -7,12 +7,11 @@ from functools import cache
 
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.timemarks import tells_time
-from varve.domain.language.tokens import fold
+from varve.domain.language.tokens import bare_words, fold
 
 MAX_CHARACTERS = 200
 """A longer message is read as one that tells something."""
 
-_WORDS = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r",? ([^\W\d_][^\W\d]*)(?=\s*(?:[,.!?]|$))")
 """The word before a mark or the end, which may be a name."""
 _OF_EMOJI = frozenset({"So", "Sk", "Mn", "Me", "Cf"})
@@ -29,8 +28,8 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
         return False
     if _is_emoji(text):
         return True
-    said = _WORDS.findall(fold(_LAST_WORD.sub(_leave_out_addressed, text)))
-    addressed = _WORDS.findall(fold(" ".join(names)))
+    said = bare_words(fold(_LAST_WORD.sub(_leave_out_addressed, text)))
+    addressed = bare_words(fold(" ".join(names)))
     rest = " ".join(word for word in said if word not in addressed)
     return bool(rest) and _build_phrases().fullmatch(f"{rest} ") is not None
 

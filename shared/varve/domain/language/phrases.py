@@ -79,6 +79,11 @@ def fold_apostrophes(text: str) -> str:
     return restore_apostrophes(fold(text).replace("’", "'"))
 
 
+def any_of(patterns: Iterable[str]) -> str:
+    """Return a pattern that matches one of the patterns."""
+    return f"(?:{'|'.join(patterns)})"
+
+
 def _is_word(pattern: str) -> bool:
     """Return whether a pattern matches single words only."""
     if _SINGLE.fullmatch(pattern) is None:

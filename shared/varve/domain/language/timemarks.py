@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 
 from varve.domain.language.languages import gathered, installed_languages
+from varve.domain.language.phrases import any_of
 
 _NUMERIC_MARKS = (r"(?:19|20)\d\d",)
 
@@ -20,18 +21,14 @@ def _build_patterns() -> _Patterns:
     languages = installed_languages()
     tables = [asdict(language.questions) for language in languages]
     words = gathered(tables)
-    unit = _match_any(words["time_units"])
+    unit = any_of(words["time_units"])
     marks = [mark.replace("{unit}", unit) for mark in words["time_marks"]]
-    mark = _match_any([*_NUMERIC_MARKS, *marks])
-    relative = _match_any(words["relative_times"])
+    mark = any_of([*_NUMERIC_MARKS, *marks])
+    relative = any_of(words["relative_times"])
     return _Patterns(
         mark=re.compile(rf"\b{mark}\b"),
         relative=re.compile(rf"(?i)\b{relative}\b"),
     )
-
-
-def _match_any(patterns: list[str]) -> str:
-    return f"(?:{'|'.join(patterns)})"
 
 
 def tells_time(text: str) -> bool:

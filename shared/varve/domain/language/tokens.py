@@ -37,11 +37,16 @@ def written_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def bare_words(text: str) -> list[str]:
+    """Return the runs of letters and digits of a text, as they are written; "Dana's" has two."""
+    return _PART.findall(text)
+
+
 def spaced_words(text: str) -> str:
     """Return the folded words between spaces, so that whole words are compared."""
-    return f" {' '.join(_PART.findall(fold(text)))} "
+    return f" {' '.join(bare_words(fold(text)))} "
 
 
 def parts(word: str) -> list[str]:
     """Return what stands between a word's joints, if it has any: `e-4711` has `e` and `4711`."""
-    return [] if word.isalnum() else _PART.findall(word)
+    return [] if word.isalnum() else bare_words(word)

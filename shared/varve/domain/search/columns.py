@@ -151,7 +151,13 @@ class Columns(Outline):
         return index_texts(self.contents)
 
     @cached_property
-    def _is_turn(self) -> Bools:
+    def row_by_id(self) -> Mapping[str, int]:
+        """The row of each record's id."""
+        return {id_: row for row, id_ in enumerate(self.ids)}
+
+    @cached_property
+    def is_turn(self) -> Bools:
+        """Mark the turns."""
         turns: Bools = self.types == TYPES.index(MemoryType.TURN)
         return turns
 
@@ -172,7 +178,7 @@ class Columns(Outline):
     def places(self) -> Places:
         """The places of the rows in their conversations."""
         no_speaker = np.int32(-1)
-        speakers = np.where(self._is_turn, self.speakers.of, no_speaker)
+        speakers = np.where(self.is_turn, self.speakers.of, no_speaker)
         return build_places(self.conversations.of, self.positions, speakers)
 
     @cached_property
@@ -199,7 +205,7 @@ class Columns(Outline):
     @cached_property
     def speakers_by_word(self) -> Mapping[str, frozenset[int]]:
         """The codes of the speakers whose names contain a word, by folded word."""
-        speakers_of_turns = self.speakers.of[self._is_turn]
+        speakers_of_turns = self.speakers.of[self.is_turn]
         codes_by_word = defaultdict[str, list[int]](list)
         for code in set(speakers_of_turns.tolist()) - {NO_CODE}:
             name = self.speakers.names[code]

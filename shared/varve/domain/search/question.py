@@ -11,6 +11,7 @@ from varve.domain.language.languages import (
     gathered,
     installed_languages,
 )
+from varve.domain.language.phrases import any_of
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import fold, words, written_words
 from varve.domain.search.kinds import kinds_asked
@@ -43,24 +44,22 @@ def build_patterns(languages: Iterable[Language]) -> QuestionPatterns:
     """Build the patterns that show the aim of a question in some languages."""
     tables = [asdict(language.questions) for language in languages]
     words = gathered(tables)
-    any_of = {
-        name: f"(?:{'|'.join(patterns)})" for name, patterns in words.items()
-    }
+    one_of = {name: any_of(patterns) for name, patterns in words.items()}
     return QuestionPatterns(
-        asks_when=re.compile(rf"\b{any_of['asks_when']}\b"),
-        current=re.compile(rf"\b{any_of['current']}\b"),
+        asks_when=re.compile(rf"\b{one_of['asks_when']}\b"),
+        current=re.compile(rf"\b{one_of['current']}\b"),
         present=re.compile(
-            rf"^\W*(?:{any_of['greeting']}\W+)?{any_of['opening']}\b"
-            rf"[^.?!]{{0,40}}?\b{any_of['present']}\b"
+            rf"^\W*(?:{one_of['greeting']}\W+)?{one_of['opening']}\b"
+            rf"[^.?!]{{0,40}}?\b{one_of['present']}\b"
         ),
-        past=re.compile(rf"\b{any_of['past']}\b"),
+        past=re.compile(rf"\b{one_of['past']}\b"),
         state=re.compile(
-            rf"(?i)^\W*{any_of['state_opening']}\b.*\b{any_of['state']}\b"
+            rf"(?i)^\W*{one_of['state_opening']}\b.*\b{one_of['state']}\b"
         ),
         happened=frozenset(words["happened"]),
         aimed=frozenset(words["aimed"]),
         all_about=re.compile(
-            rf"(?i)^\W*(?:{any_of['greeting']}\W+)?{any_of['all_about']} "
+            rf"(?i)^\W*(?:{one_of['greeting']}\W+)?{one_of['all_about']} "
             r"(?P<whom>[^?!.,;:]{1,60}?)\W*$"
         ),
     )

@@ -48,13 +48,13 @@ def find_ended(
     A value that holds again has not ended, nor has one that ends later.
     """
     known = list(triples)
-    current = {_get_key(triple) for triple in known if triple.holds(present)}
+    current = {triple.key for triple in known if triple.holds(present)}
     ended = []
     for triple in known:
         until = triple.invalid_at
         if until is None or until > present:
             continue
-        if _get_key(triple) not in current:
+        if triple.key not in current:
             ended.append(_build_statement(triple, until))
     return ended
 
@@ -122,10 +122,6 @@ def held_until(
         if messages & statement.messages and statement.value in words:
             ends.append(statement.until)
     return max(ends, default=None)
-
-
-def _get_key(triple: Triple) -> tuple[str, str, str]:
-    return (triple.source_id, triple.label, triple.target_id)
 
 
 def _build_statement(triple: Triple, until: datetime) -> EndedStatement:

@@ -7,7 +7,7 @@ the right statement has the greatest chance.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -25,6 +25,7 @@ from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
 from varve.domain.statements.other_matters import tells_place_of_another
 from varve.domain.statements.pairs import (
     Statement,
+    have_both,
     leaves,
     leaves_another,
     leaves_named,
@@ -306,7 +307,7 @@ def measure_pair(
         "changed": read_wording(earlier.text).changing,
         "name": float(after.tells_name),
         "names": float(before.tells_name and after.tells_name),
-        "numbers": _have_both(
+        "numbers": have_both(
             before.particulars.numbers, after.particulars.numbers
         ),
         "same talk": float(is_same_talk),
@@ -335,10 +336,6 @@ def _tells_others(question: Cues, told: Cues) -> bool:
     if not question.has("own") or question.persons:
         return False
     return told.begins_with_other or tells_of_others(question, told)
-
-
-def _have_both(before: Sequence[str], after: Sequence[str]) -> float:
-    return float(bool(before) and bool(after))
 
 
 def turns_to_another(earlier: Statement, later: Statement) -> bool:

@@ -17,6 +17,7 @@ from varve.domain.statements.particulars import (
     read_particulars,
 )
 from varve.domain.statements.sameness import mean_the_same, tell_difference
+from varve.domain.text import casefold_words
 
 MOST_EARLIER = 4
 """Earlier statements with which a new one is compared."""
@@ -129,16 +130,12 @@ def _may_supersede(ended: str, earlier: Statement, new: Statement) -> bool:
 
 def _is_quoted(quote: str, text: str) -> bool:
     """Return whether a text has these words, and they carry meaning."""
-    plain = _fold(quote)
+    plain = casefold_words(quote)
     return (
         bool(plain)
-        and plain in _fold(text)
+        and plain in casefold_words(text)
         and _tells(read_particulars(quote))
     )
-
-
-def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _tells(part: Particulars) -> bool:

@@ -1,15 +1,13 @@
 """Which turns correct which statements of one store, as a whole or in part."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
-from varve.domain.search.outline import TYPES
 from varve.domain.statements.cues import Cues
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.parts import (
@@ -23,8 +21,6 @@ from varve.domain.statements.telling import (
     list_corrected,
     read_corrected,
 )
-
-_TURN = TYPES.index(MemoryType.TURN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +166,7 @@ class StoreCorrections:
         found: dict[str, int] = {}
         for row in self._correcting:
             for id_ in list_corrected(self._columns.sources[row]):
-                if id_ not in self._row_by_id:
+                if id_ not in self._columns.row_by_id:
                     found[id_] = row
         return found
 
@@ -181,7 +177,7 @@ class StoreCorrections:
 
     def _read_named(self) -> Iterator[tuple[int, int, frozenset[int]]]:
         for row in self._correcting:
-            named = self._find_corrected(row, self._row_by_id)
+            named = self._find_corrected(row)
             if named is None:
                 continue
             statement = self._store.find_statement(named)
@@ -200,19 +196,14 @@ class StoreCorrections:
             return find_parts(text, self._columns.contents[named])
         return find_corrected_parts(text, self._store.read(row).text)
 
-    def _find_corrected(
-        self, row: int, row_by_id: Mapping[str, int]
-    ) -> int | None:
+    def _find_corrected(self, row: int) -> int | None:
         """Return the row that a correction names."""
+        row_by_id = self._columns.row_by_id
         for message in self._columns.sources[row]:
             named = row_by_id.get(read_corrected(message) or "")
             if named is not None:
                 return named
         return None
-
-    @cached_property
-    def _row_by_id(self) -> dict[str, int]:
-        return {id_: row for row, id_ in enumerate(self._columns.ids)}
 
     @cached_property
     def _correcting(self) -> list[int]:
@@ -225,7 +216,7 @@ class StoreCorrections:
         if not codes:
             return []
         is_telling = np.isin(columns.conversations.of, codes)
-        rows = np.flatnonzero(is_telling & (columns.types == _TURN))
+        rows = np.flatnonzero(is_telling & columns.is_turn)
         order = np.argsort(columns.event_times[rows], kind="stable")
         correcting: list[int] = rows[order].tolist()
         return correcting

@@ -161,7 +161,7 @@ def _judge_bearing(
     about_present: bool,
 ) -> dict[str, Standing]:
     """Return the standings of the sentences that bear on the question."""
-    row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
+    row_by_id = columns.row_by_id
     ranked = [
         _rank(columns, row_by_id[one.id], one.summary) for one in bearing
     ]
@@ -189,7 +189,7 @@ def _judge_rest(
     lone: Iterable[LoneSentence], columns: Columns
 ) -> dict[str, Standing]:
     """Return the standings of the superseded sentences that no question judges."""
-    row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
+    row_by_id = columns.row_by_id
     rows = [row_by_id[one.id] for one in lone if not one.bears]
     found = judge_unasked(Standings(columns), rows)
     return {columns.ids[row]: standing for row, standing in found.items()}

@@ -9,13 +9,14 @@ import numpy.typing as npt
 from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.stopwords import COURTESIES, STOP_WORDS
 from varve.domain.language.timemarks import tells_time
-from varve.domain.language.tokens import fold, words
+from varve.domain.language.tokens import words
 from varve.domain.statements.pairs import split_clauses
 from varve.domain.statements.sameness import (
     SAME_COSINE,
     MessageKey,
     Saying,
     have_same_source,
+    names_value,
     tell_difference,
 )
 
@@ -185,8 +186,3 @@ def _count_added(text: str, statement: str) -> int:
             continue
         added += known.isdisjoint(stems(word))
     return added
-
-
-def names_value(text: str, value: str) -> bool:
-    """Return whether a text contains a value as written, apart from case and accents."""
-    return bool(value) and fold(value) in fold(text)

@@ -1,12 +1,13 @@
 """Where in a message a request to forget may stand, and the thing that it means all about."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 
 from varve.domain.language.forgetting_words import ForgettingWords
 from varve.domain.language.languages import installed_languages
+from varve.domain.language.phrases import any_of
 from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import fold
 
@@ -53,11 +54,6 @@ class Matters:
             if found and not tells_time(sentence):
                 return found["matter"]
         return ""
-
-
-def any_of(patterns: Iterable[str]) -> str:
-    """Return a pattern that matches one of the patterns."""
-    return f"(?:{'|'.join(patterns)})"
 
 
 @cache

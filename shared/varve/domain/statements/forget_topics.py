@@ -13,21 +13,20 @@ from functools import cache
 from itertools import islice
 
 from varve.domain.language.languages import Language, installed_languages
-from varve.domain.language.phrases import fold_apostrophes
+from varve.domain.language.phrases import any_of, fold_apostrophes
 from varve.domain.language.timemarks import leave_out_times
+from varve.domain.language.tokens import bare_words
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.forget_requests import (
     Matters,
     Naming,
-    any_of,
     may_ask,
 )
 from varve.domain.statements.named_topics import Topic, TopicWords
 from varve.domain.statements.reported_requests import list_tails, list_told
 from varve.domain.statements.told_sentences import (
     list_capitalized,
-    split_words,
 )
 
 _JOINTS = re.compile(r"(?:,| (?:and|or|y|e|o|ni)) (?=\w)")
@@ -262,7 +261,7 @@ class _Requests:
 
     def _read_statement(self, said: str) -> Topic:
         """Return a statement; a sentence that tells it has its subject and its verb."""
-        first = split_words(said)[:_FORMS]
+        first = bare_words(said)[:_FORMS]
         # Of "I'm" and "I've" the second word may be written in full.
         forms = [word for word in first if word not in _SHORT]
         return Topic(Naming.STATEMENT, said, self._words, forms=tuple(forms))

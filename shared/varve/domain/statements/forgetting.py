@@ -14,7 +14,6 @@ from varve.domain.extractive import sentences
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.tokens import fold, spaced_words
 from varve.domain.search.row import Message
-from varve.domain.statements.folding import names_value
 from varve.domain.statements.forget_requests import list_request_patterns
 from varve.domain.statements.forget_topics import read_topics
 from varve.domain.statements.forgotten import Forgotten, Stated
@@ -24,6 +23,7 @@ from varve.domain.statements.parts import (
     leave_out_parts,
     split_parts,
 )
+from varve.domain.statements.sameness import names_value
 from varve.domain.summary import KEY_FACTS_HEADING
 from varve.domain.triple import Op, Triple, TripleOperation
 

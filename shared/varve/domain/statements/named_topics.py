@@ -7,13 +7,13 @@ from functools import cached_property
 from itertools import pairwise
 
 from varve.domain.language.languages import Language
-from varve.domain.language.tokens import words
-from varve.domain.statements.forget_requests import Naming, any_of
+from varve.domain.language.phrases import any_of
+from varve.domain.language.tokens import bare_words, words
+from varve.domain.statements.forget_requests import Naming
 from varve.domain.statements.likeness import LEAST_LIKENESS
 from varve.domain.statements.told_sentences import (
     ToldSentence,
     is_form,
-    split_words,
 )
 
 _POSSESSION = "s"
@@ -101,7 +101,7 @@ class Topic:
         return found / len(self.words)
 
     def _is_stated(self, sentence: ToldSentence) -> bool:
-        asked = split_words(self.text)
+        asked = bare_words(self.text)
         found = sum(
             any(is_form(word, one) for word in sentence.words) for one in asked
         )

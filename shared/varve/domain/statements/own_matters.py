@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from varve.domain.language.names import PARTICLES
-from varve.domain.language.tokens import fold
+from varve.domain.language.tokens import bare_words, fold
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.forget_requests import Naming
@@ -20,7 +20,6 @@ from varve.domain.statements.told_sentences import (
     ToldSentence,
     is_form,
     read_sentence,
-    split_words,
     tell_own,
 )
 
@@ -50,7 +49,7 @@ def is_of_others(
 def _list_mentions(
     topics: Sequence[Topic], parts: Iterable[str], names: Iterable[str]
 ) -> Iterator["_Mention"]:
-    own = frozenset(word for name in names for word in split_words(fold(name)))
+    own = frozenset(word for name in names for word in bare_words(fold(name)))
     for topic in topics:
         before = ""
         for part in parts:

@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from varve.domain.record import MemoryType, turn_id
+from varve.domain.record import turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
-from varve.domain.search.outline import TYPES, Codes
+from varve.domain.search.outline import Codes
 from varve.domain.search.query import Filter
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Again, compare_tellings
@@ -33,8 +33,6 @@ ECHO_REACH = 2
 """Messages after a statement in which its answer follows."""
 MAX_RECORDS = 12
 """Rows beside a fact among which its turn is sought."""
-_TURN = TYPES.index(MemoryType.TURN)
-_FACT = TYPES.index(MemoryType.FACT)
 
 
 def find_admitted(columns: Columns, visible: Filter) -> Bools | None:
@@ -213,7 +211,7 @@ class StoreStatements:
     def _is_same_person(self, row: int) -> Bools:
         columns = self._columns
         masks = (
-            columns.types == _TURN,
+            columns.is_turn,
             columns.speakers.of == columns.speakers.of[row],
             columns.users.of == columns.users.of[row],
         )
@@ -249,10 +247,6 @@ class StoreStatements:
         cosines: Floats = vectors[candidates] @ vectors[row]
         return int(candidates[cosines.argmax()])
 
-    @cached_property
-    def _row_by_id(self) -> dict[str, int]:
-        return {id_: row for row, id_ in enumerate(self._columns.ids)}
-
     @property
     def has_links(self) -> bool:
         """Whether a model linked any turn to an earlier one."""
@@ -275,7 +269,7 @@ class StoreStatements:
         if not len(rows):
             return {}
         order = np.argsort(columns.event_times[rows], kind="stable")
-        row_by_id = self._row_by_id
+        row_by_id = self._columns.row_by_id
         found: dict[tuple[int, Relation], list[int]] = {}
         for row in rows[order].tolist():
             for relation, id_ in parse_links(columns.links.name(row) or ""):
@@ -290,7 +284,7 @@ class StoreStatements:
         That is the row itself, the turn of a fact's message, or the statement that the
         assistant's answer repeats.
         """
-        if self._columns.types.item(row) == _FACT:
+        if self.is_fact(row):
             return self._find_turn(row)
         if self.is_told(row):
             return row
@@ -326,19 +320,21 @@ class StoreStatements:
         """Return the row of each part's message, for those that the store has."""
         found: dict[str, int] = {}
         for key, ((conversation, message), _) in parts.items():
-            row = self._row_by_id.get(turn_id(conversation or "", message))
+            row = self._columns.row_by_id.get(
+                turn_id(conversation or "", message)
+            )
             if row is not None:
                 found[key] = row
         return found
 
     def is_told(self, row: int) -> bool:
         """Return whether a row is a turn of a speaker other than the assistant."""
-        is_turn = self._columns.types.item(row) == _TURN
+        is_turn = self._columns.is_turn.item(row)
         return is_turn and not self.is_assistant(row)
 
     def is_fact(self, row: int) -> bool:
         """Return whether a row is a fact."""
-        return bool(self._columns.types.item(row) == _FACT)
+        return self._columns.is_fact.item(row)
 
     def is_assistant(self, row: int) -> bool:
         """Return whether the assistant said the row."""

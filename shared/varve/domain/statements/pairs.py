@@ -364,10 +364,10 @@ def measure_pair(
         **alike,
         "name": float(share_name(before, after)),
         "nearest": float(is_nearest),
-        "numbers": _both(
+        "numbers": have_both(
             before.particulars.numbers, after.particulars.numbers
         ),
-        "dates": _both(before.particulars.dates, after.particulars.dates),
+        "dates": have_both(before.particulars.dates, after.particulars.dates),
         "own before": float(before.has("own")),
         "own after": float(after.has("own")),
         "guarded before": float(any(before.has(name) for name in GUARDS)),
@@ -385,7 +385,8 @@ def measure_pair(
     return signals
 
 
-def _both(before: Sequence[str], after: Sequence[str]) -> float:
+def have_both(before: Sequence[str], after: Sequence[str]) -> float:
+    """Return 1 if both texts have words of a sort, else 0."""
     return float(bool(before) and bool(after))
 
 

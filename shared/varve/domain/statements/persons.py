@@ -6,15 +6,12 @@ import numpy as np
 
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.tokens import fold
-from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
-from varve.domain.search.outline import TYPES
 from varve.domain.search.query import Filter
 
 ASSISTANTS = frozenset({"assistant"})
 """The folded names of speakers who state nothing about themselves."""
-_TURN = TYPES.index(MemoryType.TURN)
 
 
 def names_role(speaker: str) -> bool:
@@ -46,7 +43,7 @@ class Persons:
     def count_told(self, visible: Filter) -> int:
         """Return how many turns of persons pass the filter."""
         columns = self._columns
-        is_shown = columns.admitted(visible) & (columns.types == _TURN)
+        is_shown = columns.admitted(visible) & columns.is_turn
         # No speaker has the code -1.
         counts = np.bincount(columns.speakers.of[is_shown] + 1).tolist()
         names = ("", *columns.speakers.names)
@@ -66,7 +63,7 @@ class Persons:
 
     def _select(self, rows: Bools) -> set[int]:
         columns = self._columns
-        is_shown = rows & (columns.types == _TURN)
+        is_shown = rows & columns.is_turn
         names = columns.speakers.names
         spoken = np.unique(columns.speakers.of[is_shown]).tolist()
         return {

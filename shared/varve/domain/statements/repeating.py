@@ -305,7 +305,7 @@ class Repetitions:
         """Return the key of a record of the store; None: it has no such record."""
         if self._store is None:
             return None
-        row = self._store.derive(StoreWords).row_by_id.get(id_)
+        row = self._store.row_by_id.get(id_)
         return None if row is None else find_row_key(self._store, row)
 
     def _find_key(self, summary: _Repeating, one: _Repeated) -> Key:

@@ -1,15 +1,12 @@
 """Where a store says what a summary's sentence says: in the same words, else in its sources."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 import numpy as np
 
 from varve.domain.extractive import sentences
-from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Spots
-from varve.domain.search.outline import TYPES
 from varve.domain.statements.particulars import (
     Particulars,
     count_shared,
@@ -25,20 +22,14 @@ MAX_COMPARED = 16
 LEAST_SHARE = 0.6
 """The least share of a sentence's telling words that a source has if it says the same."""
 MIN_SHARED = 2
-_TOLD = (TYPES.index(MemoryType.FACT), TYPES.index(MemoryType.TURN))
 
 
 class StoreWords:
-    """The records of a store by their ids and by what they say, kept with its columns."""
+    """The records of a store by what they say, kept with its columns."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._wordings: dict[int, frozenset[str]] = {}
-
-    @cached_property
-    def row_by_id(self) -> dict[str, int]:
-        """The row of each record's id."""
-        return {id_: row for row, id_ in enumerate(self._columns.ids)}
 
     def find_same(
         self, sentence: SummarySentence, user: str | None
@@ -76,7 +67,7 @@ class StoreWords:
 
     def _is_told(self, row: int, user: str | None) -> bool:
         columns = self._columns
-        is_told = columns.types.item(row) in _TOLD
+        is_told = columns.is_fact.item(row) or columns.is_turn.item(row)
         return is_told and user in (None, columns.users.name(row))
 
     def _read_wordings(self, row: int) -> frozenset[str]:
@@ -135,20 +126,19 @@ def list_sources(
 
     Those that have expired, or whose level has, are missing.
     """
-    words = told.derive(StoreWords)
     waiting = list(sources)
     found: set[int] = set()
     seen: set[str] = set()
     while waiting:
         id_ = waiting.pop()
-        row = words.row_by_id.get(id_)
+        row = told.row_by_id.get(id_)
         if row is not None:
             found.add(row)
         if row is not None or id_ in seen:
             continue
         seen.add(id_)
         for columns in summaries:
-            child = columns.derive(StoreWords).row_by_id.get(id_)
+            child = columns.row_by_id.get(id_)
             if child is not None:
                 waiting += columns.sources[child]
     return found

@@ -1,13 +1,10 @@
-"""The one rule by which two records say the same statement: by their sources, else by meaning.
+"""The rules by which two records say the same statement: by their sources, else by meaning.
 
-To take two statements for one loses words; to take one for two shows it twice. The rule
-prefers the second error.
+To take two statements for one loses words; to take one for two shows it twice. The rules
+prefer the second error.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from varve.domain.language.tokens import fold
 from varve.domain.record import Vector
@@ -44,17 +41,6 @@ class Saying:
     user: str | None = None
 
 
-def same_statement(one: Saying, other: Saying) -> bool:
-    """Return whether two sayings are one statement: by their sources, else by meaning."""
-    if one.user != other.user:
-        return False
-    if have_same_source(one, other):
-        return True
-    cosine = float(np.dot(one.vector, other.vector))
-    same_day = one.day == other.day
-    return mean_the_same(one.text, other.text, cosine, same_day=same_day)
-
-
 def have_same_source(one: Saying, other: Saying) -> bool:
     """Return whether the same messages make both sayings one statement.
 
@@ -66,11 +52,14 @@ def have_same_source(one: Saying, other: Saying) -> bool:
         return False
     if one.whole or other.whole:
         return True
-    return _tells_value(one, other) or _tells_value(other, one)
+    if names_value(other.text, one.value):
+        return True
+    return names_value(one.text, other.value)
 
 
-def _tells_value(triple: Saying, words: Saying) -> bool:
-    return bool(triple.value) and fold(triple.value) in fold(words.text)
+def names_value(text: str, value: str) -> bool:
+    """Return whether a text contains a value as written, apart from case and accents."""
+    return bool(value) and fold(value) in fold(text)
 
 
 def mean_the_same(
@@ -99,32 +88,3 @@ def tell_difference(
     if not same_day and (first.bound or second.bound):
         return "date"
     return find_difference(first, second)
-
-
-def find_same_by_meaning(
-    texts: Sequence[str], vectors: Sequence[Vector], days: Sequence[str]
-) -> list[int]:
-    """Return for each sentence the index of the first one that says the same.
-
-    A sentence that says something new has its own index. The vectors have unit length.
-    """
-    if not texts:
-        return []
-    matrix = np.asarray(vectors, np.float32)
-    near = matrix @ matrix.T >= SAME_COSINE
-    first_of: list[int] = []
-    for at, text in enumerate(texts):
-        first = at
-        for earlier in np.flatnonzero(near[at, :at]).tolist():
-            is_first = first_of[earlier] == earlier
-            same_day = days[earlier] == days[at]
-            if not is_first:
-                continue
-            if (
-                tell_difference(texts[earlier], text, same_day=same_day)
-                is None
-            ):
-                first = earlier
-                break
-        first_of.append(first)
-    return first_of

@@ -7,12 +7,11 @@ from itertools import islice
 
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.stems import stems
-from varve.domain.language.tokens import fold, written_words
+from varve.domain.language.tokens import bare_words, fold, written_words
 from varve.domain.statements.cues import join_phrases
 
 MAX_CACHED_SENTENCES = 8_192
 _GENDERS = {"a", "o"}
-_TOKEN = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def read_sentence(text: str, speaker: str) -> ToldSentence:
     asks = "?" in folded and _compile_asking().match(folded) is not None
     return ToldSentence(
         text=folded,
-        words=tuple(split_words(folded)),
+        words=tuple(bare_words(folded)),
         asks=asks,
         written=list_capitalized(said, 0),
         names=list_capitalized(said, 1),
@@ -73,11 +72,6 @@ def is_form(word: str, other: str) -> bool:
     first, second = word.rstrip("s"), other.rstrip("s")
     is_of_other_gender = {first[-1:], second[-1:]} == _GENDERS
     return not (is_of_other_gender and first[:-1] == second[:-1])
-
-
-def split_words(folded: str) -> list[str]:
-    """Return the words of a folded text; "Dana's" has two."""
-    return _TOKEN.findall(folded)
 
 
 def list_capitalized(text: str, start: int) -> frozenset[str]:

@@ -12,13 +12,17 @@ from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Agreement
 from varve.domain.statements.cues import Cues
 from varve.domain.statements.particulars import collect_stems, read_stems
-from varve.domain.triple import SINGLE_VALUED, Op, Triple, TripleOperation
+from varve.domain.triple import (
+    SINGLE_VALUED,
+    Op,
+    Triple,
+    TripleKey,
+    TripleOperation,
+)
 
 Slot = tuple[str, str]
 """The entity and the predicate of a triple."""
 Values = dict[Slot, set[str]]
-_Key = tuple[str, str, str]
-"""The entity, the predicate and the value of a triple."""
 INTRODUCING = "has_"
 """The beginning of predicates that only say who somebody is, as "my daughter Ida" does."""
 TIMELESS = frozenset({"is_a"})
@@ -40,14 +44,14 @@ class ToldValues:
         return tuple(self._read())
 
     @cached_property
-    def _stating(self) -> dict[Message, dict[_Key, TripleOperation]]:
+    def _stating(self) -> dict[Message, dict[TripleKey, TripleOperation]]:
         """By message, the triples that it states, each with its statement."""
-        found: dict[Message, dict[_Key, TripleOperation]] = {}
+        found: dict[Message, dict[TripleKey, TripleOperation]] = {}
         for triple in self.triples:
             for one in triple.stating:
                 for message in _list_messages(one):
                     of_message = found.setdefault(message, {})
-                    of_message.setdefault(_get_key(triple), one)
+                    of_message.setdefault(triple.key, one)
         return found
 
     @cached_property
@@ -69,10 +73,8 @@ class ToldValues:
         return found
 
     @cached_property
-    def _holding(self) -> frozenset[tuple[str, str, str]]:
-        return frozenset(
-            _get_key(one) for one in self.triples if not _has_end(one)
-        )
+    def _holding(self) -> frozenset[TripleKey]:
+        return frozenset(one.key for one in self.triples if not _has_end(one))
 
     @cached_property
     def _ends(self) -> dict[Message, list[Collection[Message]]]:
@@ -86,7 +88,7 @@ class ToldValues:
             if triple.label in TIMELESS:
                 continue
             ends: Collection[Message] = ()
-            if _get_key(triple) not in holding:
+            if triple.key not in holding:
                 ends = _list_messages(triple.evidence[-1])
             for one in triple.evidence[: -1 if triple.invalid_at else None]:
                 for message in _list_messages(one):
@@ -153,7 +155,7 @@ class ToldValues:
         """
         held: dict[Slot, list[TripleOperation]] = {}
         ended: dict[Slot, list[TripleOperation]] = {}
-        stated: dict[_Key, TripleOperation] = {}
+        stated: dict[TripleKey, TripleOperation] = {}
         for message in messages:
             stated.update(self._stating.get(message, {}))
         for key, one in stated.items():
@@ -276,10 +278,6 @@ def _introduces(slot: Slot) -> bool:
     if predicate.startswith(INTRODUCING):
         return True
     return predicate in TIMELESS or predicate == "married_to"
-
-
-def _get_key(triple: Triple) -> tuple[str, str, str]:
-    return (triple.source_id, triple.label, triple.target_id)
 
 
 def _has_end(triple: Triple) -> bool:

@@ -16,6 +16,7 @@ from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.outcomes import UNDECIDED, Outcome, Verdict
 from varve.domain.experience.rows import WORDED, LessonVersion
 from varve.domain.experience.words import content_words
+from varve.domain.text import casefold_words
 from varve.ports.models import LLM
 from varve.prompts.experience import (
     JUDGE,
@@ -50,9 +51,9 @@ class ModelJudge:
             reply = self._llm.complete(JUDGE, judge_text(said), OutcomeReply)
         except Rejected:
             return UNDECIDED
-        quote = _plain(reply.quote)
+        quote = casefold_words(reply.quote)
         outcome = Outcome(reply.outcome)
-        is_said = any(quote in _plain(text) for _, text in said)
+        is_said = any(quote in casefold_words(text) for _, text in said)
         if outcome is Outcome.UNKNOWN or not quote or not is_said:
             return UNDECIDED
         return Verdict(outcome, "model", quote[:MAX_CHARACTERS])
@@ -92,7 +93,3 @@ def word_lesson(
         created_at=now,
         origin=WORDED,
     )
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
