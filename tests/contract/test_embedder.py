@@ -20,7 +20,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.drivers import open_driver
-from tests.support.internals import give_loaded_model, hold_words, loaded_model
+from tests.support.internals import (
+    give_loaded_model,
+    hold_words,
+    loaded_model,
+    unload_model,
+)
 from tests.support.model_server import (
     EMBEDDINGS,
     Fault,
@@ -469,6 +474,7 @@ class TestEmbedded:
     ) -> None:
         monkeypatch.setattr(socket, "socket", _no_socket)
         monkeypatch.setattr(socket, "getaddrinfo", _no_socket)
+        unload_model()
         assert len(WordLlamaEmbedder().embed(["tea"])) == 1
 
     def test_leaves_the_applications_logging_alone(self) -> None:

@@ -18,7 +18,7 @@ from varve.adapters.lance_cache import (
     version_watch,
 )
 from varve.adapters.lance_cache.column_cache import ColumnCache
-from varve.adapters.models import cached_embedder
+from varve.adapters.models import cached_embedder, wordllama_embedder
 from varve.adapters.queues import dead_letters
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
@@ -186,6 +186,11 @@ def drop_replicas(records: Any) -> None:
 def give_loaded_model(embedder: Any, model: Any) -> None:
     """Let the embedded model be this one, already loaded."""
     embedder._loaded = model
+
+
+def unload_model() -> None:
+    """Let the next embedder of the process load the embedded model again."""
+    wordllama_embedder._load_model.cache_clear()
 
 
 def loaded_model(embedder: Any) -> Any:

@@ -4,6 +4,7 @@ import importlib
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,18 +20,19 @@ DIMENSIONS = 256
 MODEL = "wordllama-l2-supercat:256"
 MAX_TEXT_CHARACTERS = 8_000
 MAX_WORD_CHARACTERS = 40
+_LOADING = Lock()
+"""Held while the model is loaded: a cache alone would let two threads load it."""
 
 
 class WordLlamaEmbedder:
     """The Embedder and KnowsWords ports over WordLlama.
 
     A text's vector is the mean of its tokens' vectors. A text is cut to its first 8,000
-    characters. The model (16 MB) is loaded on first use.
+    characters. The model (16 MB) is loaded on first use, once a process.
     """
 
     def __init__(self) -> None:
         self._loaded: Any = None
-        self._lock = Lock()
 
     @property
     def model(self) -> str:
@@ -64,12 +66,13 @@ class WordLlamaEmbedder:
         return unit
 
     def _load(self) -> Any:
-        with self._lock:
-            if self._loaded is None:
+        if self._loaded is None:
+            with _LOADING:
                 self._loaded = _load_model()
-            return self._loaded
+        return self._loaded
 
 
+@cache
 def _load_model() -> Any:
     """Load the model from the installed package's own files.
 
