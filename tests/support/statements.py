@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +38,19 @@ def list_conversations(texts: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def tell(path: Path, texts: Iterable[str], now: datetime) -> Memory:
-    """Return a memory of Dana's statements, each ingested by a call of its own."""
-    memory = Memory.open(path, now=now)
-    for one in list_conversations(texts):
-        memory.ingest(one)
-    return memory
+    """Return a memory of Dana's statements, each ingested by a call of its own.
+
+    Cases that ask different questions about the same statements get copies of one store.
+    """
+    shutil.copytree(_tell_once(tuple(texts), now), path, dirs_exist_ok=True)
+    return Memory.open(path, now=now)
+
+
+@cache
+def _tell_once(texts: tuple[str, ...], now: datetime) -> Path:
+    path = Path(tempfile.mkdtemp(prefix="varve-told-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    with Memory.open(path, now=now) as memory:
+        for one in list_conversations(texts):
+            memory.ingest(one)
+    return path
