@@ -166,6 +166,12 @@ USERS = {
 }
 
 
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """Return a memory of users who told their names; no test changes it."""
+    return tell_users(tmp_path_factory.mktemp("users"), USERS)
+
+
 @pytest.mark.parametrize(
     ("question", "user", "answer"),
     [
@@ -179,19 +185,18 @@ USERS = {
     ],
 )
 def test_a_user_is_asked_about_by_the_name_that_they_gave(
-    tmp_path: Path, question: str, user: str, answer: str
+    users: Memory, question: str, user: str, answer: str
 ) -> None:
-    memory = tell_users(tmp_path, USERS)
-    first = memory.search(question).results[0]
+    first = users.search(question).results[0]
     assert answer in first.content
     assert first.user_id == user
     for other in USERS.keys() - {user}:
-        pinned = memory.search(question, user_id=other).results
+        pinned = users.search(question, user_id=other).results
         assert all(one.user_id == other for one in pinned)
 
 
-def test_a_name_of_two_users_tells_no_single_one(tmp_path: Path) -> None:
-    answer = tell_users(tmp_path, USERS).search("Where does Ana live?")
+def test_a_name_of_two_users_tells_no_single_one(users: Memory) -> None:
+    answer = users.search("Where does Ana live?")
     assert "Ana Gil, Ana Ruiz" in str(answer.hint)
     assert {"u-1", "u-2"} <= {one.user_id for one in answer.results}
 

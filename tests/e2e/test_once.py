@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -356,6 +356,29 @@ def say_spring(memory: Memory) -> None:
     memory.ingest(conversation("c-april", tulips, day="2026-04-10"))
 
 
+@pytest.fixture(scope="module")
+def spring(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """Return a memory of two statements of March and one of April; no test changes it."""
+    memory = open_memory(
+        tmp_path_factory.mktemp("spring"),
+        datetime(2026, 5, 20, 12, tzinfo=UTC),
+    )
+    say_spring(memory)
+    return memory
+
+
+@pytest.fixture(scope="module")
+def busy_spring(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """Return a summarized memory of two weeks of March and one of April; no test changes it."""
+    memory = open_memory(
+        tmp_path_factory.mktemp("busy"), datetime(2026, 5, 20, 12, tzinfo=UTC)
+    )
+    say_spring(memory)
+    memory.ingest(conversation("c-2", "I sold my kayak.", day="2026-03-25"))
+    memory.summarize()
+    return memory
+
+
 @pytest.mark.parametrize(
     ("question", "told"),
     [
@@ -367,15 +390,13 @@ def say_spring(memory: Memory) -> None:
     ],
 )
 def test_13_a_question_of_time_alone_brings_what_its_window_holds(
-    tmp_path: Path, question: str, told: list[str]
+    spring: Memory, question: str, told: list[str]
 ) -> None:
-    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
-    say_spring(memory)
-    results = memory.search(question, user_id="u-ana").results
+    results = spring.search(question, user_id="u-ana").results
     assert len(results) == len(told)
     for result, word in zip(results, told, strict=True):
         assert word in result.content
-    block = memory.context(question, user_id="u-ana").text
+    block = spring.context(question, user_id="u-ana").text
     for word in ("pottery", "roof", "tulips"):
         assert (word in block) is (word in told)
 
@@ -392,14 +413,10 @@ def test_13_a_question_of_time_alone_brings_what_its_window_holds(
     ],
 )
 def test_7_a_question_of_time_alone_has_each_statement_in_one_place(
-    tmp_path: Path, question: str
+    busy_spring: Memory, question: str
 ) -> None:
     """A month that has other weeks too adds nothing to an answer about one week."""
-    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
-    say_spring(memory)
-    memory.ingest(conversation("c-2", "I sold my kayak.", day="2026-03-25"))
-    memory.summarize()
-    found = memory.search(question, user_id="u-ana").results
+    found = busy_spring.search(question, user_id="u-ana").results
     assert {result.memory_type for result in found} == {"turn"}
     for words in ("pottery", "roof", "kayak"):
         assert sum(words in result.content for result in found) <= 1
@@ -409,13 +426,9 @@ def test_7_a_question_of_time_alone_has_each_statement_in_one_place(
 
 
 def test_7_a_busy_time_keeps_the_summaries_that_give_an_overview(
-    tmp_path: Path,
+    busy_spring: Memory,
 ) -> None:
-    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
-    say_spring(memory)
-    memory.ingest(conversation("c-2", "I sold my kayak.", day="2026-03-25"))
-    memory.summarize()
-    found = memory.search(
+    found = busy_spring.search(
         "What happened in March?", user_id="u-ana", max_results=2
     ).results
     assert "summary" in {result.memory_type for result in found}
@@ -447,11 +460,9 @@ def test_7_a_question_of_time_alone_keeps_a_summary_of_expired_words(
 
 
 def test_13_a_telling_word_without_a_match_in_its_window_keeps_the_hint(
-    tmp_path: Path,
+    spring: Memory,
 ) -> None:
-    memory = open_memory(tmp_path, datetime(2026, 5, 20, 12, tzinfo=UTC))
-    say_spring(memory)
-    answer = memory.search("What happened to the zzzqqq last month?")
+    answer = spring.search("What happened to the zzzqqq last month?")
     assert answer.results == []
     assert answer.hint
 
@@ -954,10 +965,9 @@ def test_8_a_summary_tells_a_statement_in_one_line(
         assert text in told
 
 
-@pytest.mark.parametrize("grain", ["daily", "weekly", "monthly"])
 @pytest.mark.parametrize("user", [None, "u-42"])
 def test_8_a_summary_tells_a_statement_of_a_speaker_without_a_name_once(
-    tmp_path: Path, user: str | None, grain: Literal["daily", "weekly"]
+    tmp_path: Path, user: str | None
 ) -> None:
     """The fact has the user's id or "User" in place of a name."""
     memory = open_memory(tmp_path, datetime(2026, 4, 20, tzinfo=UTC))
@@ -975,11 +985,12 @@ def test_8_a_summary_tells_a_statement_of_a_speaker_without_a_name_once(
             del message["name"]
         memory.ingest({**one, "userId": user})
     memory.summarize()
-    found = memory.search(grain=grain, memory_types=["summary"]).results
-    told = "\n".join(result.content for result in found)
-    for text, word in said.values():
-        assert told.count(word) == 1, told
-        assert text in told
+    for grain in ("daily", "weekly", "monthly"):
+        found = memory.search(grain=grain, memory_types=["summary"]).results
+        told = "\n".join(result.content for result in found)
+        for text, word in said.values():
+            assert told.count(word) == 1, told
+            assert text in told
 
 
 def remember_everyday(folder: Path) -> Memory:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +15,10 @@ TEXTS = ("I weigh 82 kilos these days.", "Forget that I weigh 82 kilos.")
 GRAINS = ("daily", "weekly", "monthly", "quarterly", "yearly")
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Memory:
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     """Return a memory of a statement and the request to forget it, summarized."""
-    memory = tell(tmp_path, TEXTS, NOW)
+    memory = tell(tmp_path_factory.mktemp("memory"), TEXTS, NOW)
     memory.summarize(now=LATER)
     memory.summarize(now=LATER)
     return memory

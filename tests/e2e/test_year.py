@@ -90,6 +90,21 @@ def test_8_a_year_selects_of_what_recurs_and_says_nothing_twice(
         assert year.content.count(fact) <= 1
 
 
+@pytest.fixture(scope="module")
+def trips(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """Return a summarized memory of three busy months; no test changes it."""
+    memory = Memory.open(tmp_path_factory.mktemp("trips"), now=YEAR_AFTER)
+    told = {
+        f"2026-{month:02}-{day:02}": f"Trip {month} to place {day}."
+        for month in (3, 4, 5)
+        for day in (10, 11, 12, 17, 18)
+    }
+    for one in build_days("Elena", told):
+        memory.ingest(one)
+    memory.summarize()
+    return memory
+
+
 @pytest.mark.parametrize(
     ("question", "periods"),
     [
@@ -101,35 +116,18 @@ def test_8_a_year_selects_of_what_recurs_and_says_nothing_twice(
     ],
 )
 def test_13_a_time_with_more_than_the_answer_begins_with_its_overview(
-    tmp_path: Path, question: str, periods: list[str]
+    trips: Memory, question: str, periods: list[str]
 ) -> None:
-    memory = Memory.open(tmp_path / "memory", now=YEAR_AFTER)
-    told = {
-        f"2026-{month:02}-{day:02}": f"Trip {month} to place {day}."
-        for month in (3, 4, 5)
-        for day in (10, 11, 12, 17, 18)
-    }
-    for one in build_days("Elena", told):
-        memory.ingest(one)
-    memory.summarize()
     limit = max(len(periods), 1) + 1
-    found = memory.search(question, max_results=limit).results
+    found = trips.search(question, max_results=limit).results
     shown = [one.period for one in found if one.memory_type == "summary"]
     assert [one for one in shown if "-W" in one or len(one) == 7] == periods
-    few = memory.search(question, max_results=60).results
+    few = trips.search(question, max_results=60).results
     assert not [one for one in few if one.memory_type == "summary"]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What happened in March 2026?",
-        "What did I do on 17 March 2026?",
-        "¿Qué pasó la semana del 16 de marzo de 2026?",
-    ],
-)
 def test_14_the_year_tells_of_a_time_whose_words_have_expired(
-    tmp_path: Path, question: str
+    tmp_path: Path,
 ) -> None:
     now = datetime(2027, 6, 10, 12, tzinfo=UTC)
     memory = Memory.open(tmp_path / "memory", now=now)
@@ -143,11 +141,16 @@ def test_14_the_year_tells_of_a_time_whose_words_have_expired(
     memory.summarize()
     memory.configure("plan", "free")
     memory.cleanup()
-    answer = memory.search(question)
-    (year,) = answer.results
-    assert year.period == "2026"
-    assert "twisted my ankle" in year.content
-    assert "longer periods" in str(answer.hint)
-    assert "twisted my ankle" in memory.context(question).text
+    for question in (
+        "What happened in March 2026?",
+        "What did I do on 17 March 2026?",
+        "¿Qué pasó la semana del 16 de marzo de 2026?",
+    ):
+        answer = memory.search(question)
+        (year,) = answer.results
+        assert year.period == "2026"
+        assert "twisted my ankle" in year.content
+        assert "longer periods" in str(answer.hint)
+        assert "twisted my ankle" in memory.context(question).text
     for other in ("What happened in June 2026?", "¿Qué pasó en 2024?"):
         assert not memory.search(other).results

@@ -43,6 +43,19 @@ def test_11_a_context_tells_the_end_of_what_its_prompt_asks_for(
     assert end in memory.context(prompt, user_id="u-1").text
 
 
+@pytest.fixture(scope="module")
+def acquainted(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """Return a memory of two persons; no test changes it."""
+    memory = Memory.open(tmp_path_factory.mktemp("memory"), now=NOW)
+    memory.ingest(
+        [
+            talk(1, "Ana Ruiz es mi dentista."),
+            talk(2, "Fui al cine con Pedro."),
+        ]
+    )
+    return memory
+
+
 @pytest.mark.parametrize(
     "prompt",
     [
@@ -54,16 +67,9 @@ def test_11_a_context_tells_the_end_of_what_its_prompt_asks_for(
     ],
 )
 def test_a_prompt_that_asks_what_memory_knows_gets_it(
-    tmp_path: Path, prompt: str
+    acquainted: Memory, prompt: str
 ) -> None:
-    memory = Memory.open(tmp_path / "memory", now=NOW)
-    memory.ingest(
-        [
-            talk(1, "Ana Ruiz es mi dentista."),
-            talk(2, "Fui al cine con Pedro."),
-        ]
-    )
-    block = memory.context(prompt, user_id="u-1").text
+    block = acquainted.context(prompt, user_id="u-1").text
     assert "Ana Ruiz" in block
     assert "Pedro" not in block
 
