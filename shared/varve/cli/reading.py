@@ -211,14 +211,9 @@ def _parse_request(arguments: dict[str, Any]) -> SearchRequest:
         raise Rejected("--types", error.reason) from error
 
 
-def format_response(
-    response: SearchResponse, *, ids: bool = True
-) -> Iterator[str]:
-    """Yield the results, the window that was searched, and the hint.
-
-    With `ids` the line below each result names the record and its sources.
-    """
-    yield from format_results(response, ids=ids)
+def format_response(response: SearchResponse) -> Iterator[str]:
+    """Yield the results, the window that was searched, and the hint."""
+    yield from format_results(response, ids=True)
     searched = response.searched
     records = format_count(searched.records, "record")
     grains = ", ".join(searched.grains)
@@ -230,7 +225,10 @@ def format_response(
 
 
 def format_results(response: SearchResponse, *, ids: bool) -> Iterator[str]:
-    """Yield two lines for each result: its words, and where they are kept."""
+    """Yield two lines for each result: its words, and where they are kept.
+
+    With `ids` the second line names the record and its sources.
+    """
     places = [_format_place(result) for result in response.results]
     width = max(map(len, places), default=0)
     for number, result in enumerate(response.results, start=1):

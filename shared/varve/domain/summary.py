@@ -150,9 +150,9 @@ def is_own_id(id_: str, period: Period, user_id: str | None) -> bool:
 
 
 def most_important(
-    facts: Iterable[KeyFact], count: int = KEY_FACTS
+    facts: Iterable[KeyFact],
 ) -> tuple[KeyFact, ...]:
-    """Return the most important facts, oldest first.
+    """Return the `KEY_FACTS` most important facts, oldest first.
 
     Facts of one user with the same words count once.
     """
@@ -161,7 +161,7 @@ def most_important(
     for fact in ordered:
         words = casefold_words(fact.content)
         once.setdefault((fact.user_id, words), fact)
-    chosen = list(once.values())[:count]
+    chosen = list(once.values())[:KEY_FACTS]
     return tuple(sorted(chosen, key=lambda f: (f.event_time, f.id)))
 
 

@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 
 from varve.domain.identity import Scope
-
-QUARTER_HOUR = timedelta(minutes=15)
-"""The difference of two time zones is a multiple of it."""
 
 
 class Item(StrEnum):

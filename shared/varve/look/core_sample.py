@@ -12,7 +12,6 @@ from varve.domain.identity import digest
 from varve.domain.strata import Strata, Stratum
 from varve.look.formats import name_period, name_period_briefly
 
-WIDTH = 264
 LEFT, RIGHT = 74, 190
 """The edges of the core, in pixels."""
 TOP = 26

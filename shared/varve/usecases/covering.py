@@ -50,15 +50,11 @@ def choose_telling(
     days: set[str] = set()
     telling: list[Ranked | Browsed] = []
     for one in found:
-        told = _list_days(_read_content(one), words, zone)
+        told = _list_days(one.content, words, zone)
         if told:
             telling.append(one)
             days |= told
     return Telling(telling, len(days))
-
-
-def _read_content(one: Ranked | Browsed) -> str:
-    return one.content if isinstance(one, Ranked) else one.record.content
 
 
 def _list_days(content: str, words: TimeWords, zone: ZoneInfo) -> set[str]:

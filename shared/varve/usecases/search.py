@@ -159,7 +159,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
         ordered, request.max_results, request.max_tokens
     )
     hint = (
-        explain_bearers(meant, [_read_words(item) for item in best])
+        explain_bearers(meant, [item.content for item in best])
         or explain_found(way, lanes, running)
         if best
         else explain_empty(way, lanes, len(found), running)
@@ -233,7 +233,7 @@ def _hide_forgotten(
     A question reads the triples only if any turn may ask to forget. A browse does not
     load the store, and reads the triples.
     """
-    found = [one for one in found if _read_words(one) != NO_WORDS]
+    found = [one for one in found if one.content != NO_WORDS]
     if not found:
         return found
     if not running.request.text:
@@ -242,10 +242,6 @@ def _hide_forgotten(
     if not has_requests(held):
         return found
     return drop_forgotten(found, running.lookup, held)
-
-
-def _read_words(item: Ranked | Browsed) -> str:
-    return item.content if isinstance(item, Ranked) else item.record.content
 
 
 def _rerank(

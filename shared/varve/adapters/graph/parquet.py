@@ -1,11 +1,12 @@
 """An agent's triples in one Parquet object, replaced by conditional puts."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from varve.domain import triple
+from varve.domain.calendar import EARLIEST
 from varve.domain.errors import Contended
 from varve.domain.graph import QueryLimits, QueryResult
 from varve.domain.identity import Scope
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from varve.adapters.graph.table import GraphTable
 
 MAX_GRAPH_RACES = 20
-_BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
 class ParquetGraph:
@@ -179,7 +179,7 @@ def _changed_since(
         key = triple.group_key(operation, names)
         time = operation.event_time
         if operation.op is Op.DELETE:
-            time = _BEGINNING
+            time = EARLIEST
         since[key] = min(time, since.get(key, time))
     return since
 

@@ -2,12 +2,10 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from threading import Lock
 
+from varve.domain.calendar import EARLIEST
 from varve.ports.objects import ObjectInfo, StoredObject
-
-_NO_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 class InMemoryObjects:
@@ -51,7 +49,7 @@ class InMemoryObjects:
         for key in sorted(self._data):
             if key.startswith(prefix + "/"):
                 size = len(self._data[key])
-                yield ObjectInfo(key, size, _NO_TIME)
+                yield ObjectInfo(key, size, EARLIEST)
 
     def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
         for key in fresh:

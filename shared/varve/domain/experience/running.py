@@ -10,7 +10,7 @@ from varve.domain.statements.particulars import read_particulars
 from varve.domain.text import estimated_tokens, salience
 
 MAX_TOKENS = 200
-LONGESTSENTENCE = 160
+LONGEST_SENTENCE = 160
 OUTCOME, DECISION, DATE = 3.0, 2.0, 1.5
 """The weights of sentences that stay; others weigh less than 1, and less with every turn."""
 
@@ -58,7 +58,7 @@ class RunningSummary:
         """
         lines = [(_aged(weight), line) for weight, line in self.lines]
         for weight, sentence in _choose_sentences(role, text):
-            line = f"{speaker or role}: {sentence[:LONGESTSENTENCE]}"
+            line = f"{speaker or role}: {sentence[:LONGEST_SENTENCE]}"
             lines.append((weight, line))
         while len(lines) > 1 and _tokens(lines) > MAX_TOKENS:
             lines.remove(min(lines[:-1], key=itemgetter(0)))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -29,7 +29,6 @@ IDENTITY_NAMES = frozenset({"workspaceId", "agentId", "workspace", "agent"})
 
 _ISO_DATE = re.compile(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)")
 _ISO_WEEK = re.compile(r"\d{4}-?W\d\d")
-_START_OF_CALENDAR = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +316,7 @@ def _find_window_end(
     if request.minimum_days_ago:
         days = request.minimum_days_ago - 1
         end = _get_start_of_day_before(present, days, zone)
-        limits.append(end or _START_OF_CALENDAR)
+        limits.append(end or calendar.EARLIEST)
     given = [limit for limit in limits if limit is not None]
     return min(given, default=None)
 

@@ -68,9 +68,14 @@ class Browsed:
         return self.record.id
 
     @property
+    def content(self) -> str:
+        """The words of the record."""
+        return self.record.content
+
+    @property
     def tokens(self) -> int:
         """The estimated tokens of the content."""
-        return estimated_tokens(self.record.content)
+        return estimated_tokens(self.content)
 
     def result(self, zone: ZoneInfo) -> dict[str, Any]:
         """Return the values of its `Result`."""

@@ -73,15 +73,13 @@ def read_conversation(
     )
 
 
-def read_records_of(
-    session: Session, conversation_id: str, *, most: int = MAX_FACTS
-) -> list[Record]:
-    """Return up to `most` facts that were drawn from a conversation, newest first."""
+def read_records_of(session: Session, conversation_id: str) -> list[Record]:
+    """Return up to `MAX_FACTS` facts that were drawn from a conversation, newest first."""
     where = Filter(
         conversation_id=conversation_id, memory_types=(MemoryType.FACT,)
     )
     return session.records.browse(
-        session.scope, Grain.WORKING, where=where, limit=most
+        session.scope, Grain.WORKING, where=where, limit=MAX_FACTS
     )
 
 
