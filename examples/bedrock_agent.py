@@ -106,12 +106,17 @@ def talk(
         print(assistant.reply(words))
 
 
-def main(command: str, agent_id: str, *rest: str) -> None:
-    """Add the tool to an agent, or talk to it."""
-    if command == "add":
-        add_tool(boto3.client("bedrock-agent"), agent_id, *rest)
-    else:
-        talk(agent_id, *rest)
+def main(*words: str) -> None:
+    """Add the tool to an agent, or talk to it; other words print how to call it."""
+    match words:
+        case ("add", agent_id, function):
+            add_tool(boto3.client("bedrock-agent"), agent_id, function)
+        case ("talk", agent_id, alias, workspace, agent, user):
+            if "STACK" not in os.environ:
+                sys.exit("STACK must name the deployed stack")
+            talk(agent_id, alias, workspace, agent, user)
+        case _:
+            sys.exit(str(__doc__))
 
 
 if __name__ == "__main__":

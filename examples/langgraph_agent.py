@@ -44,4 +44,6 @@ def main(store: str, user: str = "u-1") -> None:
 
 
 if __name__ == "__main__":
+    if not 2 <= len(sys.argv) <= 3:
+        sys.exit(str(__doc__))
     main(*sys.argv[1:])

@@ -91,4 +91,6 @@ def main(workspace: str, agent: str, user: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(str(__doc__))
     main(*sys.argv[1:])

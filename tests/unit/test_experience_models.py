@@ -165,7 +165,10 @@ def test_a_wording_is_a_proposal_until_a_person_confirms_it(
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"condition": "things are often wrong"}, "does not say when"),
+        (
+            {"condition": "things are often wrong"},
+            "must name at least two things",
+        ),
         (
             {"claim": "When it bangs: call a plumber."},
             "does not name the action",

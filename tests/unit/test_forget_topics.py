@@ -101,6 +101,14 @@ NAMED = [
     ("Mi sueldo es de 2100 euros.", "Te lo pido: olvida mi sueldo."),
     ("Mi sueldo es de 2100 euros.", "Me han robado el móvil: olvida mi sueldo."),
     ("Mi sueldo es de 2100 euros.", "Olvida mi sueldo, como me dijo mi abogada."),
+    ("I'm dating Pablo.", "Forget about Pablo"),
+    ("Ana Ruiz owes me 200 euros.", "Thanks! Please forget Pablo and Ana Ruiz."),
+    ("Salgo con Pablo.", "Olvídate de Pablo, por favor."),
+    ("Salgo con Pablo.", "Quiero que olvides a Pablo."),
+    ("My phone number is 600 123 456.", "I'd like my phone number deleted"),
+    ("My address is 4 Moon Street.", "My address should be removed, please."),
+    ("Mi teléfono es el 600 123 456.", "Quiero que se borre mi teléfono."),
+    ("Mi teléfono es el 600 123 456.", "Me gustaría que borraras mi teléfono."),
 ]  # fmt: skip
 BESIDE = [
     ("My sister lives in Oslo.", "Please forget where I live."),
@@ -195,6 +203,20 @@ BESIDE = [
     ("My draft is about whales.", "Forget my salary and delete my draft."),
     ("My age is 40.", "Forget my salary and age me ten years."),
     ("Mi jefe es alto.", "Olvida el nombre de mi jefe."),
+    ("Pablo is my boss.", "I forgot about Pablo."),
+    ("Pablo is my boss.", "I want to forget about Pablo."),
+    ("Pablo is my boss.", "I don't remember Pablo."),
+    ("Pablo is my boss.", "Let's plan dinner for six. Forget about Pablo."),
+    ("Pablo is my boss.", "Forget about Pablo, let's ask Ana."),
+    ("Pablo is my boss.", "Forget about Pablo's meeting."),
+    ("I was in Paris.", "Forget about Paris."),
+    ("I met Ana on Monday.", "Let's forget about Monday's meeting."),
+    ("Pablo es mi jefe.", "No te olvides de Pablo."),
+    ("Pablo es mi jefe.", "Me olvidé de Pablo."),
+    ("Pablo es mi jefe.", "Olvídate de Pablo, que venga Ana."),
+    ("My draft is about whales.", "I'd like my draft deleted."),
+    ("My address is 4 Moon Street.", "I want my address removed from the contract."),
+    ("Mi borrador va de ballenas.", "Quiero que se borre mi borrador."),
 ]  # fmt: skip
 
 

@@ -174,6 +174,26 @@ def test_search_can_be_limited_to_a_person_or_thing(memory: Memory) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"grain": "hourly"}, "grain: must be one of"),
+        ({"at": "soon"}, " at: 'soon' is not an ISO 8601"),
+        (
+            {"maxResults": "5"},
+            "maxResults: is no filter of this page: q, user",
+        ),
+        ({"asOf": "2026-03-01"}, "asOf: is no filter of this page"),
+    ],
+)
+def test_search_explains_a_filter_that_it_cannot_use(
+    memory: Memory, given: dict[str, str], told: str
+) -> None:
+    page = words(shown(memory, "search", q="boiler", **given))
+    assert told in page
+    assert "The boiler has been repaired." not in page
+
+
 def test_the_timeline_of_an_unknown_user_is_not_called_expired(
     memory: Memory,
 ) -> None:

@@ -12,6 +12,10 @@ from varve.domain.rules import reported
     [
         ("Mom wrote:\nI am allergic to nuts\n\nWhat now?", "Mom wrote:\n\nWhat now?"),
         ("Note: I moved. Mom wrote: I'm ill. I am well.", "Note: I moved. Mom wrote. I am well."),
+        ('Mom wrote: "I moved. I work at Acme." I am well.', "Mom wrote. I am well."),
+        ("Mom wrote: 'I'm ill. I work at Acme.' I am well.", "Mom wrote. I am well."),
+        ("Mamá escribió: «Me mudé. Trabajo en Acme». Estoy bien.", "Mamá escribió. Estoy bien."),
+        ('Mom wrote: "I moved. I am well.', "Mom wrote. I am well."),
         ("Shopping:\neggs", "Shopping:\neggs"),
         ("at 10:30 I wrote: call me", "at 10:30 I wrote: call me"),
     ],

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from varve import Memory, Rejected
 from varve.cli import main
+from varve.domain.search.query import parse_search_request
 
 
 @pytest.mark.parametrize(
@@ -21,7 +23,11 @@ from varve.cli import main
         (["--types", "Fact"], "--types: must be one of 'fact'"),
         (["--user", ""], "--user: is empty"),
         (["--agent", ""], "--agent: is empty"),
-        (["--max-results", "1000"], "max_results: must be less than"),
+        (["--max-results", "1000"], "varve: --max-results: must be less than"),
+        (
+            ["--min-days-ago", "5", "--max-days-ago", "2"],
+            "varve: --max-days-ago: leaves no time",
+        ),
     ],
 )
 def test_a_faulty_option_is_named(
@@ -60,3 +66,31 @@ def test_an_empty_memory_says_so_in_words(
 ) -> None:
     assert main([*given, "--store", str(tmp_path)]) == 0
     assert told in capsys.readouterr().out
+
+
+def test_a_window_without_time_is_refused_in_the_callers_own_words(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path)
+    with pytest.raises(Rejected, match=r"^maximum_days_ago: leaves no time"):
+        memory.search("x", minimum_days_ago=5, maximum_days_ago=2)
+    request = parse_search_request({"minimumDaysAgo": 5, "maximumDaysAgo": 2})
+    with pytest.raises(Rejected, match=r"^maximumDaysAgo: leaves no time"):
+        memory.answer(request)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--then", "call a plumber"], "varve: --when: must name at least"),
+        (["--when", "the boiler bangs"], "varve: --then: must say what to do"),
+    ],
+)
+def test_a_vague_lesson_is_refused_by_its_option(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    given: list[str],
+    told: str,
+) -> None:
+    assert main(["lessons", "add", "x", *given, "--store", str(tmp_path)]) == 2
+    assert told in capsys.readouterr().err

@@ -238,6 +238,26 @@ in the Christmas of 2023 | 2023-12-24 | 2023-12-27 | daily
 ¿Qué me dijo el día de Reyes? | 2026-01-06 | 2026-01-07 | daily
 ¿Adónde fuimos en San Valentín? | 2026-02-14 | 2026-02-15 | daily
 ¿Qué hice en la Navidad de 2024? | 2024-12-24 | 2024-12-27 | daily
+¿Qué hice la Navidad del año pasado? | 2025-12-24 | 2025-12-27 | daily
+What did I do in the Christmas holidays? | 2025-12-24 | 2026-01-07 | daily
+What did I do at Easter? | 2026-04-03 | 2026-04-07 | daily
+What did we do two Easters ago? | 2025-04-18 | 2025-04-22 | daily
+Where did we go on Good Friday? | 2026-04-03 | 2026-04-04 | daily
+What did I do on Easter Monday 2024? | 2024-04-01 | 2024-04-02 | daily
+What did I do since Easter? | 2026-04-03 | - | daily
+¿Qué hice en Semana Santa? | 2026-03-29 | 2026-04-06 | daily
+¿Qué hicimos la Semana Santa pasada? | 2026-03-29 | 2026-04-06 | daily
+¿Qué hice el Viernes Santo? | 2026-04-03 | 2026-04-04 | daily
+What did I say at the beginning of the year? | 2026-01-01 | 2027-01-01 | yearly
+What have I done since the start of the year? | 2026-01-01 | - | yearly
+What did I do at the end of the month? | 2026-10-01 | 2026-12-01 | monthly
+What did I do at the end of last year? | 2025-01-01 | 2026-01-01 | yearly
+¿Qué dije a principios de año? | 2026-01-01 | 2027-01-01 | yearly
+¿Qué hice al principio del mes? | 2026-11-01 | 2026-12-01 | monthly
+¿Qué hice a principios del año pasado? | 2025-01-01 | 2026-01-01 | yearly
+¿Qué hice a finales de año? | 2025-01-01 | 2027-01-01 | yearly
+What did I buy in March '26? | 2026-03-01 | 2026-04-01 | monthly
+¿Qué hice en marzo de ’26? | 2026-03-01 | 2026-04-01 | monthly
 What did I do on the 16th? | 2026-11-16 | 2026-11-17 | daily
 What did I do on the 30th? | 2026-10-30 | 2026-10-31 | daily
 What happened between the 3rd and the 5th? | 2026-11-03 | 2026-11-06 | daily
@@ -419,6 +439,16 @@ Is 16.3.2026 the newest version?
 What happened half a week ago?
 Who should march first?
 ¿Qué compré para Navidad?
+Where did I hide the Easter egg?
+What did I put in the Easter egg?
+What did I say about Easter Island?
+What do we do at Easter?
+¿Dónde compré el huevo de Pascua?
+What did I read at the beginning of the book?
+What do I pay at the beginning of the month?
+¿Qué pago a principios de mes?
+¿Qué estudié a principios del año escolar?
+What did I say of the class of '98?
 ¿Cuál es la receta de la cena de Navidad?
 ¿Qué hago en Navidad?
 ¿Qué hice las semanas pasadas?

@@ -22,11 +22,13 @@ from varve.domain.context import (
     parse_context_request,
 )
 from varve.domain.conversation import Conversation
+from varve.domain.errors import rename_field
 from varve.domain.identity import Scope
 from varve.domain.metadata import Scalar
 from varve.domain.record import MemoryType
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import (
+    PYTHON_NAMES,
     GrainName,
     MemoryTypeName,
     SearchRequest,
@@ -182,7 +184,8 @@ class Memory(StatementVerbs, OutcomeRecorder):
             "explain": explain,
         }
         request = parse_search_request(without_missing(given))
-        return self.answer(request, now=now)
+        with rename_field(PYTHON_NAMES):
+            return self.answer(request, now=now)
 
     def answer(
         self, request: SearchRequest, *, now: datetime | None = None

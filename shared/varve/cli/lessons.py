@@ -7,8 +7,12 @@ from typing import Any
 from varve.api.lessons import LessonBook, lesson_as_json
 from varve.api.memory import Memory
 from varve.cli.output import print_result
-from varve.domain.errors import Rejected
+from varve.domain.errors import Rejected, rename_field
 from varve.usecases.experience.lessons import Calibration
+
+_OPTION_NAMES = {
+    name: f"--{name}" for name in ("when", "then", "evidence", "state", "tags")
+}
 
 
 def add_lessons(command: argparse.ArgumentParser) -> None:
@@ -100,15 +104,16 @@ def _list(options: argparse.Namespace, book: LessonBook) -> None:
 
 
 def _add(options: argparse.Namespace, book: LessonBook) -> None:
-    id_ = book.add(
-        _require_subject(options, "CLAIM"),
-        when=options.when,
-        then=options.then,
-        evidence=options.evidence,
-        calibration=_read_calibration(options.calibration),
-        state=options.state,
-        tags=options.tags,
-    )
+    with rename_field(_OPTION_NAMES):
+        id_ = book.add(
+            _require_subject(options, "CLAIM"),
+            when=options.when,
+            then=options.then,
+            evidence=options.evidence,
+            calibration=_read_calibration(options.calibration),
+            state=options.state,
+            tags=options.tags,
+        )
     print_result(options, {"id": id_}, [id_])
 
 

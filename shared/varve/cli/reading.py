@@ -15,9 +15,9 @@ from varve.cli.output import (
     print_result,
 )
 from varve.domain.calendar import Grain
-from varve.domain.errors import Rejected
+from varve.domain.errors import rename_field
 from varve.domain.search.answer import Result, SearchResponse
-from varve.domain.search.query import SearchRequest, parse_search_request
+from varve.domain.search.query import PYTHON_NAMES, parse_search_request
 
 MAX_SOURCES = 3
 """Source ids that a search result shows."""
@@ -42,6 +42,20 @@ SEARCH_OPTIONS = [
     "agents",
 ]
 """Options of `varve search` with the names of `search_memory`, in snake case."""
+_SHORT_NAMES = {
+    "minimum_days_ago": "--min-days-ago",
+    "maximum_days_ago": "--max-days-ago",
+    "memory_types": "--types",
+    "user_id": "--user",
+    "conversation_id": "--conversation",
+}
+_OPTION_NAMES = {
+    spelt: _SHORT_NAMES.get(name, f"--{name.replace('_', '-')}")
+    for in_json, name in PYTHON_NAMES.items()
+    for spelt in (in_json, name)
+    if name in SEARCH_OPTIONS
+}
+"""The options as they are typed, by the names that errors may give them."""
 _SHOWN_FIELDS = [
     "eventTime",
     "createdAt",
@@ -191,24 +205,12 @@ def search(options: argparse.Namespace, memory: Memory) -> None:
     given = {
         name: value for name, value in arguments.items() if value is not None
     }
-    request = _parse_request({"query_text": options.text, **given})
-    response = memory.answer(request)
+    with rename_field(_OPTION_NAMES):
+        request = parse_search_request({"query_text": options.text, **given})
+        response = memory.answer(request)
     print_result(options, response.to_dict(), format_response(response))
     if not response.searched.records:
         name_other_memories(memory)
-
-
-def _parse_request(arguments: dict[str, Any]) -> SearchRequest:
-    """Return a valid request. Raises Rejected: names the field, or `--types`.
-
-    The other options have the names of their fields, or nearly so.
-    """
-    try:
-        return parse_search_request(arguments)
-    except Rejected as error:
-        if not error.field.startswith("memory_types"):
-            raise
-        raise Rejected("--types", error.reason) from error
 
 
 def format_response(response: SearchResponse) -> Iterator[str]:

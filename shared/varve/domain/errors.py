@@ -8,7 +8,7 @@ VarveError
 └── Misconfigured   an operator must change something: names the setting
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 
@@ -49,6 +49,19 @@ def prefix_field(place: str) -> Iterator[None]:
         yield
     except Rejected as error:
         raise Rejected(place + error.field, error.reason) from error
+
+
+@contextmanager
+def rename_field(names: Mapping[str, str]) -> Iterator[None]:
+    """Put the caller's own name in the place of the field of a Rejected, if it has one."""
+    try:
+        yield
+    except Rejected as error:
+        # "memory_types[0]" is a part of the field "memory_types".
+        name = error.field.partition("[")[0]
+        if name not in names:
+            raise
+        raise Rejected(names[name], error.reason) from error
 
 
 class Misconfigured(VarveError):

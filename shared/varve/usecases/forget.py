@@ -21,6 +21,7 @@ from varve.usecases.erasure import (
     receipts,
     tombstones,
 )
+from varve.usecases.erasure.emptied import settle_emptied
 from varve.usecases.erasure.erased import Erased
 from varve.usecases.erasure.kept_needles import KeptNeedles
 from varve.usecases.erasure.letters import drop_letters
@@ -232,6 +233,8 @@ def _erase(
         outcome.verification = checked
         if outcome.erased.complete and not checked.remains:
             kept_needles.drop_all_but(scope, checked.traced, objects=objects)
+    if outcome.erased.complete:
+        settle_emptied(session)
     letters = drop_letters(session, tools.dead_letter_boxes)
     outcome.notes = [*_notes(session, tools), *letters, *copies.notes]
     outcome.receipt = _write_receipt(session, subject_hash, selector, outcome)

@@ -35,18 +35,21 @@ def stated_by(record: Record) -> Stated:
         user=record.user_id,
         at=record.event_time,
         speaker=record.about if is_turn else None,
+        day=record.period if is_turn else "",
     )
 
 
 def stated_by_row(row: RecordRow) -> Stated:
     """Return the same of a row."""
+    is_turn = row.type is MemoryType.TURN
     return Stated(
         id=row.id,
         content=row.content,
         messages=row.messages,
         user=row.user,
         at=moment(row.time),
-        speaker=row.about if row.type is MemoryType.TURN else None,
+        speaker=row.about if is_turn else None,
+        day=row.period if is_turn else "",
     )
 
 

@@ -13,7 +13,11 @@ AGREEING = 2
 """Episodes that must agree before a lesson is proposed."""
 
 
-def explain_vagueness(condition: str, action: str) -> str | None:
+Vagueness = tuple[str, str]
+"""The part of a lesson that is vague, and what it must have."""
+
+
+def explain_vagueness(condition: str, action: str) -> Vagueness | None:
     """Return why a lesson is too vague to be of use, or None if it is not.
 
     The condition must have two content words or more, the action at least one.
@@ -22,9 +26,12 @@ def explain_vagueness(condition: str, action: str) -> str | None:
     condition_words = _bare_words(condition) - empty_words
     action_words = _bare_words(action) - empty_words
     if len(condition_words) < 2:
-        return "does not say when: name at least two things that tell the situation apart"
+        return (
+            "when",
+            "must name at least two things that tell the situation apart",
+        )
     if not action_words:
-        return "does not say what to do"
+        return "then", "must say what to do"
     return None
 
 

@@ -11,8 +11,11 @@ class ForgettingWords:
     """Patterns, in folded text, of requests to forget, and of what they name.
 
     A request begins with `polite` words, then one of `asks`, or one of `erases`, which also
-    erase other things: there it names `memory` or a `personal` thing. `told` follows it
+    erase other things: there it names `memory` or a `personal` thing. So do `passives`, which
+    have one of `erased` and name their group `body`. `told` follows it
     where everything about a thing is meant; `lead` says nothing; `ends` end what it names.
+    A whole message of `about_persons` and given names means all that is told of them.
+    `told_then` and some days mean what was told on these.
     One of `matters` ("the … thing") means everything about its group `matter`, if only
     `trailing` words follow. What it names else:
     - the speaker `myself`, verb and all, or what is known `about_myself`, before `trailing`
@@ -38,6 +41,10 @@ class ForgettingWords:
     polite: Words = ()
     asks: Words = ()
     erases: Words = ()
+    erased: Words = ()
+    passives: Words = ()
+    about_persons: Words = ()
+    told_then: Words = ()
     memory: Words = ()
     told: Words = ()
     matters: Words = ()

@@ -34,8 +34,6 @@ from varve.domain.language.yearly import (
 )
 
 _THURSDAY = 3
-_CENTURY = 2000
-_SHORT_YEARS = 100
 
 _HALVES: Mapping[str, tuple[int, str]] = {
     "year": (6, "month"),
@@ -155,6 +153,12 @@ def _turned(parts: Parts, base: date, _: int) -> Span:
     return _nearest_month(month_before, month, PAST)
 
 
+def _end_of_span(parts: Parts, base: date, _: int) -> Span:
+    """the end of the year: of this one or of the last, which people leave open"""
+    before = _moved(base, -1, parts.unit)
+    return Span(before.first, whole(base, parts.unit).last, parts.unit)
+
+
 def _before_last(parts: Parts, base: date, _: int) -> Span:
     """the week before last, the Christmas before last"""
     yearly = _yearly(parts)
@@ -185,19 +189,11 @@ def _day_turn(parts: Parts, base: date, _: int) -> Span:
     return one_day(month.first.replace(day=parts.day or 1))
 
 
-def _numeric_date(parts: Parts, base: date, direction: int) -> Span | None:
-    """16/03/2026, 16/03/26"""
-    year = parts.year
-    if year is not None and year < _SHORT_YEARS:
-        parts = replace(parts, year=_CENTURY + year)
-    return _day_month(parts, base, direction)
-
-
 def _same_figures(parts: Parts, base: date, direction: int) -> Span | None:
     """3/3/2026; None for 3/4/2026, which has two readings in English"""
     if parts.day != parts.month:
         return None
-    return _numeric_date(parts, base, direction)
+    return _day_month(parts, base, direction)
 
 
 def _holiday(parts: Parts, base: date, direction: int) -> Span:
@@ -220,7 +216,7 @@ def _iso_month(parts: Parts, *_: object) -> Span:
 
 
 def _day_month(parts: Parts, base: date, direction: int) -> Span | None:
-    """3 March, 3 March 2026"""
+    """3 March, 3 March 2026, 16/03/26"""
     month = parts.month or 1
     number = parts.day or 1
     if parts.year is not None:
@@ -357,6 +353,8 @@ _MEANINGS: Mapping[str, Meaning] = {
     "count": _rolling,
     "ahead": _ahead,
     "turned": _turned,
+    "begun": _turned,
+    "ended": _end_of_span,
     "fixed": _fixed,
     "before_last": _before_last,
     "weekday_week": _weekday_week,
@@ -368,10 +366,10 @@ _MEANINGS: Mapping[str, Meaning] = {
     "weekend": _weekend,
     "weekday_alone": _weekday,
     "hours": _hours,
-    "numeric_date": _numeric_date,
+    "numeric_date": _day_month,
     "same_figures": _same_figures,
-    "dotted_date": _numeric_date,
-    "day_slash": _numeric_date,
+    "dotted_date": _day_month,
+    "day_slash": _day_month,
     "holiday": _holiday,
     "holiday_alone": _holiday,
     "holiday_year": _holiday,

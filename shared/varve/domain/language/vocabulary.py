@@ -18,6 +18,8 @@ from varve.domain.language.tokens import without_accents
 Vocabulary = Mapping[str, Mapping[str, str]]
 """For each kind of words what each word means: "month", "enero", "1"."""
 
+_CENTURY = 2000
+_SHORT_YEARS = 100
 YEAR = "19[0-9]{2}|20[0-9]{2}|2100"
 
 _TURNS = {"last": "-1", "this": "0", "next": "1"}
@@ -83,7 +85,7 @@ def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
         month=_read_number(meanings, "month", "anymonth"),
         weekday=_read_number(meanings, "weekday"),
         day=_read_number(meanings, "day", "dayword"),
-        year=_read_number(meanings, "year"),
+        year=_read_year(meanings),
         quarter=_read_number(meanings, "q"),
         week=_read_number(meanings, "week"),
         count=_read_number(meanings, "n"),
@@ -117,6 +119,14 @@ def _read_number(meanings: Mapping[str, str], *kinds: str) -> int | None:
         if kind in meanings:
             return int(meanings[kind])
     return None
+
+
+def _read_year(meanings: Mapping[str, str]) -> int | None:
+    """Return the year of an expression; "26" is in this century."""
+    year = _read_number(meanings, "year")
+    if year is None or year >= _SHORT_YEARS:
+        return year
+    return _CENTURY + year
 
 
 def _read_distance(text: str) -> tuple[int, str] | None:

@@ -9,13 +9,18 @@ _COLON = re.compile(r":(?=\s)")
 _BREAK = re.compile(r"[.!?…:](?=\s)")
 _MOST_BEFORE = 120
 """So many characters before a colon may introduce another's words."""
+_QUOTE = re.compile(
+    r"\s*(?:\"[^\"]{1,2000}\"|“[^”]{1,2000}”|«[^»]{1,2000}»|‘.{1,2000}?’(?!\w)|'.{1,2000}?'(?!\w))[.!?…]*(?:\s+|$)"
+)
+"""A quotation; a longer one counts as none, so that a line is read once."""
 _SENTENCE_END = re.compile(r"[.!?…][\"”»')]*(?:\s|$)")
 
 
 def leave_out_reported(text: str) -> str:
     """Return a text without what follows "Mom wrote:".
 
-    On the same line that is the sentence, and below it all up to the next empty line.
+    On the same line that is the quotation, else the sentence: without a quotation mark the
+    next one may be the writer's own. Below it, it is all up to the next empty line.
     """
     if ":" not in text:
         return text
@@ -50,7 +55,9 @@ def _cut_reported(line: str) -> str:
         ):
             continue
         kept += line[start:at] + ". "
-        ended = _SENTENCE_END.search(line, colon.end())
+        ended = _QUOTE.match(line, colon.end()) or _SENTENCE_END.search(
+            line, colon.end()
+        )
         start = ended.end() if ended else len(line)
     return kept + line[start:]
 

@@ -383,3 +383,7 @@ def _name_faulty_limit(request: SearchRequest) -> str:
         if name in given:
             return to_camel(name)
     return "since"
+
+
+PYTHON_NAMES = {to_camel(name): name for name in SearchRequest.model_fields}
+"""The arguments of a search as Python writes them, by their names in JSON."""

@@ -19,6 +19,8 @@ class Naming(StrEnum):
     CLAUSE = "clause"
     STATEMENT = "statement"
     ANY = "any"
+    PERSON = "person"
+    TOLD = "told"
     SELF = "self"
 
 
@@ -27,12 +29,37 @@ def list_request_patterns() -> Iterator[str]:
     for language in installed_languages():
         yield from language.forgetting.asks
         yield from language.forgetting.erases
+        yield from language.forgetting.erased
         yield from language.forgetting.myself
 
 
 def may_ask(text: str) -> bool:
     """Return whether a text has a word that asks to forget."""
     return _compile_hint().search(fold(text)) is not None
+
+
+class Passives:
+    """A language's requests that something be deleted."""
+
+    def __init__(self, given: ForgettingWords) -> None:
+        polite = rf"\W*(?:{any_of(given.polite)}\b[,.!:]* )*"
+        erased = rf"(?P<erases>{any_of(given.erased)})\b"
+        memory = rf"(?P<told>(?!))?(?P<memory> {any_of(given.memory)})?"
+        trailing = rf"(?:,? {any_of(given.trailing)}\b)*\W*"
+        self._patterns = [
+            re.compile(
+                polite
+                + passive.replace("{erased}", erased)
+                + memory
+                + trailing
+            )
+            for passive in given.passives
+        ]
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Return the request that a folded text is, with its groups as any other has them."""
+        found = (pattern.fullmatch(text) for pattern in self._patterns)
+        return next(filter(None, found), None)
 
 
 class Matters:

@@ -21,8 +21,10 @@ from varve.domain.statements.cues import read_cues
 from varve.domain.statements.forget_requests import (
     Matters,
     Naming,
+    Passives,
     may_ask,
 )
+from varve.domain.statements.forget_wholes import Wholes, is_whole
 from varve.domain.statements.named_topics import Topic, TopicWords
 from varve.domain.statements.reported_requests import list_tails, list_told
 from varve.domain.statements.told_sentences import (
@@ -34,6 +36,7 @@ _JOINT = re.compile(r"^(?:and|or|y|e|o|ni) ")
 NO_NAMES: frozenset[str] = frozenset()
 MAX_TOPICS = 100
 """So many topics of one message are read."""
+_WITHOUT_WORDS = (Naming.SELF, Naming.TOLD)
 _FORMS = 2
 """So many first words of a statement must be the same: its subject and its verb."""
 _SHORT = frozenset({"m", "ve", "d", "ll", "re", "s"})
@@ -56,12 +59,14 @@ class _Requests:
         trailing = rf"(?:,? {any_of(given.trailing)}\b)*"
         verbs = rf"(?:{asks}|{erases})(?:,? {lead}\b,?)*"
         self._trailing = re.compile(rf"{trailing}\W*$")
+        self._passives = Passives(given)
         self._self = re.compile(
             rf"\W*(?:{polite}\b[,.!:]* )*(?:{any_of(given.myself)}{trailing}\W*$"
             rf"|{verbs} {any_of(given.about_myself)}{trailing}"
             rf"(?:\W*$|[,;:.] (?!{any_of(given.spares)}\b)))"
         )
         self._matters = Matters(given)
+        self._wholes = Wholes(given)
         self._ends = re.compile(rf"\s?{any_of(given.ends)}.*$")
         self._own_thing = re.compile(rf"{any_of(given.own)} (?P<thing>.+)")
         self._of_own = re.compile(any_of(given.of_own))
@@ -82,7 +87,11 @@ class _Requests:
         if self._self.match(text):
             yield Topic(Naming.SELF, text, self._words)
             return
-        found = self._request.match(text)
+        days = self._wholes.find_days(text)
+        if days:
+            yield Topic(Naming.TOLD, days, self._words)
+            return
+        found = self._passives.match(text) or self._request.match(text)
         if found is None:
             return
         yield from self._read_request(found, sentence)
@@ -104,6 +113,11 @@ class _Requests:
             # "Delete my draft" is said to an agent about another thing than its memory.
             topics = self._list_of_memory(topics, is_told=told)
         yield from topics
+
+    def read_whole(self, sentence: str) -> Iterator[Topic]:
+        """Yield the persons whom a sentence asks to forget that is a message by itself."""
+        for person in self._wholes.list_persons(sentence):
+            yield Topic(Naming.PERSON, person, self._words, everything=True)
 
     def read_own(self, text: str) -> Iterator[Topic]:
         """Yield what a text that asks nothing names of its speaker's own."""
@@ -345,13 +359,20 @@ def read_topics(text: str) -> tuple[Topic, ...]:
     topics = (
         topic
         for sentence in list_told(text)
-        for topic in _list_asked(sentence)
-        if topic.words or topic.kind is Naming.SELF
+        for topic in _list_asked(sentence, text)
+        if topic.words or topic.kind in _WITHOUT_WORDS
     )
     return tuple(dict.fromkeys(islice(topics, MAX_TOPICS)))
 
 
-def _list_asked(sentence: str) -> Iterator[Topic]:
+def _list_asked(sentence: str, text: str) -> Iterator[Topic]:
+    """Yield what a sentence of a text asks to forget."""
+    if is_whole(sentence, text):
+        for language in _list_requests():
+            whole = list(language.read_whole(sentence))
+            if whole:
+                yield from whole
+                return
     beginnings = (sentence, *list_tails(sentence))
     for language in _list_requests():
         yield from _read_first(language, beginnings)

@@ -13,7 +13,7 @@ from varve.domain.search.row import Message
 class Stated:
     """A fact's or turn's words, and what decides whether they state something forgotten.
 
-    `speaker` says a turn. A fact has none.
+    `speaker` says a turn. A fact has none. `day` is a turn's, in the workspace's calendar.
     """
 
     id: str
@@ -22,6 +22,7 @@ class Stated:
     user: str | None
     at: datetime
     speaker: str | None
+    day: str = ""
 
     @property
     def head(self) -> str:

@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Self
 
 from varve.domain.language.courtesies import is_courtesy
 from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.language.tokens import spaced_words
 from varve.domain.record import turn_id
 from varve.domain.search.row import Message
 from varve.domain.statements.forget_requests import Naming
 from varve.domain.statements.forget_topics import read_topics
+from varve.domain.statements.forget_wholes import Days, read_days
 from varve.domain.statements.forgotten import Drawn, Forgotten, Stated
 from varve.domain.statements.likeness import LEAST_LIKENESS
 from varve.domain.statements.named_topics import Topic
@@ -20,6 +23,7 @@ from varve.domain.statements.parts import (
     find_with_rest,
     split_parts,
 )
+from varve.domain.statements.persons import is_person
 from varve.domain.statements.told_sentences import read_sentence
 
 MIN_FIGURE = 5
@@ -39,6 +43,12 @@ class _Told:
     parts: frozenset[int]
     values: tuple[frozenset[str], ...] = ()
 
+    def is_quoted_in(self, text: str) -> bool:
+        """Return whether a text has one of the parts word for word."""
+        parts = split_parts(self.turn.words)
+        said = spaced_words(text)
+        return any(spaced_words(parts[at]) in said for at in self.parts)
+
     def has_told(self, messages: frozenset[Message], content: str) -> bool:
         """Return whether words that were drawn from messages tell of a topic."""
         if messages.isdisjoint(self.turn.messages):
@@ -49,16 +59,33 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Matter:
-    """What a request of `speaker` names; `names` are those of what it means everything about."""
+    """What a request of `speaker` names; `names` are those of what it means everything about.
+
+    `days` are those whose telling it means.
+    """
 
     topics: tuple[Topic, ...]
     names: frozenset[str]
     speaker: str
+    days: tuple[Days, ...] = ()
 
     @property
     def is_self(self) -> bool:
         """Whether it is the speaker, and all that was told."""
         return any(topic.kind is Naming.SELF for topic in self.topics)
+
+    @property
+    def is_of_time(self) -> bool:
+        """Whether it is what was told until the request, whatever it tells of."""
+        return self.is_self or bool(self.days)
+
+    def list_told(self, turn: Stated) -> dict[int, str]:
+        """Return the parts of a turn of the speaker's that it means, by their numbers."""
+        if not any(_lies_in(turn.day, days) for days in self.days):
+            return self.list_parts(turn.words)
+        asking = _find_asking(turn.words)
+        parts = enumerate(split_parts(turn.words))
+        return {at: part for at, part in parts if at not in asking}
 
     def list_parts(self, text: str) -> dict[int, str]:
         """Return the parts of the speaker's words that tell of a topic, by their numbers.
@@ -202,12 +229,19 @@ class ForgottenWords(Forgotten):
             return True
         held = self.matter.list_values(text)
         for one in self.told:
+            if self.matter.days and one.is_quoted_in(text):
+                return True
             for values in one.values:
                 shared = values & held
                 is_clear = len(shared) > 1 or any(map(_is_figure, shared))
                 if is_clear and len(shared) >= LEAST_LIKENESS * len(values):
                     return True
         return False
+
+
+def _lies_in(day: str, days: Days) -> bool:
+    first, last = days
+    return first.isoformat() <= day <= last.isoformat()
 
 
 def _find_asking(text: str) -> frozenset[int]:
@@ -239,25 +273,22 @@ def find_forgotten_words(
     """
     topics = read_topics(request.words)
     speaker = request.speaker
-    if not topics or speaker is None:
+    held = tuple(turns)
+    if not topics or speaker is None or _is_of_talk(topics, request, held):
         return None
     [message] = request.messages
     asked = Forgotten(message, request.at, request.user)
     own: list[Stated] = []
     others: list[Stated] = []
-    held = tuple(turns)
-    for turn in held:
-        if not asked.concerns(turn):
-            continue
-        if turn.speaker != speaker:
-            others.append(turn)
-        else:
-            own.append(turn)
+    for turn in filter(asked.concerns, held):
+        turns_of_kind = own if turn.speaker == speaker else others
+        turns_of_kind.append(turn)
     names = frozenset(_find_names(topics, own, speaker))
-    matter = _Matter(topics, names, speaker)
+    days = tuple(_list_days(topics, request.day))
+    matter = _Matter(topics, names, speaker, days)
     asking = _Told(request, _find_request(request.words))
     told = list(_find_told(matter, own))
-    if matter.is_self:
+    if matter.is_of_time:
         told = [_leave_later(one, asking) for one in told]
     return ForgottenWords(
         request=message,
@@ -270,9 +301,39 @@ def find_forgotten_words(
     )
 
 
+def _is_of_talk(
+    topics: Iterable[Topic], request: Stated, turns: Iterable[Stated]
+) -> bool:
+    """Return whether a request is a phrase of talk, said by the assistant or to another person.
+
+    "Forget about Pablo" is advice from the assistant, and from a friend.
+    """
+    if not any(topic.may_be_of_talk for topic in topics):
+        return False
+    speakers = set(_list_speakers(request, turns))
+    return request.speaker not in speakers or len(speakers) > 1
+
+
+def _list_speakers(request: Stated, turns: Iterable[Stated]) -> Iterator[str]:
+    """Yield the persons who speak in the conversation of a request."""
+    talks = {conversation for conversation, _ in request.messages}
+    for turn in (request, *turns):
+        is_near = any(talk in talks for talk, _ in turn.messages)
+        if is_near and turn.speaker and is_person(turn.speaker):
+            yield turn.speaker
+
+
+def _list_days(topics: Iterable[Topic], today: str) -> Iterator[Days]:
+    for topic in topics:
+        if topic.kind is Naming.TOLD and today:
+            days = read_days(topic.text, date.fromisoformat(today))
+            if days:
+                yield days
+
+
 def _find_told(matter: _Matter, turns: Iterable[Stated]) -> Iterator[_Told]:
     for turn in turns:
-        parts = matter.list_parts(turn.words)
+        parts = matter.list_told(turn)
         if parts:
             values = map(matter.list_values, parts.values())
             yield _Told(turn, frozenset(parts), tuple(values))

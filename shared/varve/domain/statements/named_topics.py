@@ -47,8 +47,8 @@ class Topic:
 
     def is_told_in(self, sentence: ToldSentence) -> bool:
         """Return whether a sentence of the request's speaker tells of it."""
-        if self.kind is Naming.SELF:
-            return True
+        if self.kind in (Naming.SELF, Naming.TOLD):
+            return self.kind is Naming.SELF
         if sentence.asks and not self.everything:
             return False
         if self._tells_otherwise(sentence):
@@ -58,6 +58,11 @@ class Topic:
         if self.amount and not any(map(str.isdecimal, sentence.text)):
             return False
         return self._is_of_kind(sentence)
+
+    @property
+    def may_be_of_talk(self) -> bool:
+        """Whether it is also said to persons: "forget about Pablo", "forget what I said"."""
+        return self.kind in (Naming.PERSON, Naming.TOLD)
 
     @property
     def states(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from varve.domain.calendar import Grain
-from varve.domain.errors import Rejected
+from varve.domain.errors import Rejected, rename_field
 from varve.domain.search.query import split_names
 from varve.look.links import target
 from varve.look.visit import PageView, Visit
@@ -33,6 +33,7 @@ FILTERS = {
     "about": "about",
 }
 """Names in an address, and the arguments of `Memory.search` they set."""
+_NAMES = {argument: name for name, argument in FILTERS.items()}
 SIGNALS = {
     "turn": "shares words with the question",
     "kin": "related words stand around it",
@@ -89,9 +90,11 @@ def _answer(visit: Visit, question: str) -> dict[str, Any]:
     named = visit.where.option("agents")
     agents = split_names(named) if named else None
     try:
-        response = visit.memory.search(
-            question or None, explain=True, agents=agents, **arguments
-        )
+        _refuse_unknown(visit)
+        with rename_field(_NAMES):
+            response = visit.memory.search(
+                question or None, explain=True, agents=agents, **arguments
+            )
         answer: dict[str, Any] = {"response": response.to_dict()}
         if question:
             block = visit.memory.context(
@@ -103,6 +106,19 @@ def _answer(visit: Visit, question: str) -> dict[str, Any]:
     results = answer["response"]["results"]
     answer["bars"] = [draw_signals(one["why"]) for one in results]
     return answer
+
+
+def _refuse_unknown(visit: Visit) -> None:
+    """Raise Rejected if the address has an option that the page does not know.
+
+    An unknown filter would be ignored without a word.
+    """
+    known = ("q", *FILTERS, "agents")
+    for name, _ in visit.where.options:
+        if name not in known:
+            raise Rejected(
+                name[:40], f"is no filter of this page: {', '.join(known)}"
+            )
 
 
 def draw_signals(

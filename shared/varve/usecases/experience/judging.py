@@ -75,8 +75,8 @@ def word_lesson(
     claim = " ".join(reply.claim.split())
     if max(len(condition), len(claim)) > MAX_CHARACTERS:
         raise Rejected("lesson", f"is longer than {MAX_CHARACTERS} characters")
-    if reason := explain_vagueness(condition, lesson.action):
-        raise Rejected("lesson", reason)
+    if vague := explain_vagueness(condition, lesson.action):
+        raise Rejected(*vague)
     if content_words(lesson.action) - content_words(claim):
         raise Rejected("lesson", "does not name the action in the same words")
     evidence_text = " ".join(" ".join(texts) for texts in episodes)

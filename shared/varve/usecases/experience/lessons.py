@@ -94,8 +94,8 @@ def add_lesson(session: Session, new: NewLesson) -> str:
     condition = session.privacy(new.condition)
     action = session.privacy(new.action)
     state = new.state and session.privacy(new.state)
-    if reason := explain_vagueness(condition, action):
-        raise Rejected("lesson", reason)
+    if vague := explain_vagueness(condition, action):
+        raise Rejected(*vague)
     cited = _find_evidence(new.evidence, read_past(session))
     users = union((one.user_id,) for one in cited if one.user_id)
     conversations = ((c.conversation_id,) for c in cited if c.conversation_id)
