@@ -93,6 +93,58 @@ def test_a_value_of_another_user_of_the_name_stays(memory: Memory) -> None:
     assert [row["source_id"] for row in rows] == ["eva"]
 
 
+@pytest.mark.parametrize(
+    ("told", "key", "value", "before"),
+    [
+        ("My phone number is 555-0142-11.", "phone", "555-0199-22", "0142"),
+        ("Mi correo es dana@a.es.", "email", "dana@b.es", "dana@a.es"),
+        ("My email is dana@a.org.", "email", "", "dana@a.org"),
+    ],
+)
+def test_3_contact_data_set_by_hand_ends_what_its_user_told(
+    memory: Memory, told: str, key: str, value: str, before: str
+) -> None:
+    for user, name in ((USER, "Dana"), ("u-2", "Ben")):
+        tell(memory, told, user, name)
+    tell(memory, "My sister Ida's phone number is 555-0142-77.", USER, "Dana")
+    memory.set_profile(key, value, user_id=USER)
+    rows = memory.graph.query_graph(
+        "select source_id, target_id from facts where invalid_at is null"
+        f" and label = '{key}'"
+    )
+    held = {(row["source_id"], row["target_id"]) for row in rows}
+    assert ("dana", value) in held or not value
+    assert not [one for who, one in held if who == "dana" and before in one]
+    assert [one for who, one in held if who == "ben" and before in one]
+    question = told.replace(before, "").removesuffix("is .")
+    found = memory.search(question, user_id=USER).results
+    current = [one.content for one in found if one.current]
+    assert value in current[0]
+    ended = [one for one in current if before in one and "Ida" not in one]
+    assert all("no longer" in one for one in ended)
+    found = memory.search("Ida's phone number", user_id=USER).results
+    assert "0142-77" in found[0].content
+    assert found[0].current
+
+
+def tell(memory: Memory, text: str, user: str, name: str) -> None:
+    said = {
+        "role": "user",
+        "name": name,
+        "content": text,
+        "timestamp": (FIRST + timedelta(days=1)).isoformat(),
+    }
+    memory.ingest(
+        {
+            "conversationId": f"{user}-{text[:12]}".replace(" ", "-").strip(
+                "-."
+            ),
+            "userId": user,
+            "messages": [said],
+        }
+    )
+
+
 def test_a_graphs_value_takes_the_place_of_the_attribute(
     memory: Memory,
 ) -> None:

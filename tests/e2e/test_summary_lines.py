@@ -128,3 +128,58 @@ def test_3_what_a_summary_says_beside_the_question_is_not_outdated(
     _, outdated = texts[1]
     for line in block.splitlines():
         assert outdated not in line or line.endswith("(likely no longer)")
+
+
+def test_7_what_is_over_stands_once_beside_the_summaries_that_repeat_it(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path, now=NOW)
+    days = (
+        "I live in Lugano with Rui.",
+        "The plumber comes on 12 March at 9:00.",
+        "I live in Lugano with Rui.",
+        "I'm allergic to kiwi.",
+        "As I said, I live in Lugano.",
+        "We moved to Como last week.",
+    )
+    for number, text in enumerate(days, start=2):
+        at = {"timestamp": f"2026-03-{number:02}T09:00:00Z"}
+        said = {"role": "user", "name": "Ana", "content": text}
+        answer = {"role": "assistant", "content": f"Understood: {text}"}
+        memory.ingest(
+            {
+                "conversationId": f"c-{number}",
+                "userId": USER,
+                "messages": [said | at, answer | at],
+            }
+        )
+    memory.summarize()
+    block = memory.context("Where do I live?", user_id=USER).text
+    told = [one for one in block.splitlines() if "Lugano" in one]
+    assert told
+    assert not [one for one in told if one.count("Lugano") > 1]
+    words = [one.split("] ", 1)[1] for one in told]
+    assert len(words) == len(set(words))
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "is_folded"),
+    [
+        ("Me he mudado a Gijón.", "¿Dónde vivo?", True),
+        ("Vivo en Gijón.", "¿Dónde vivo?", True),
+        ("I moved to Gijón.", "Where do I live?", True),
+        (
+            "Me he mudado a Gijón y comparto piso con Rui.",
+            "¿Dónde vivo?",
+            False,
+        ),
+    ],
+)
+def test_7_what_the_profile_says_has_no_other_line_in_any_language(
+    tmp_path: Path, text: str, question: str, is_folded: bool
+) -> None:
+    memory = tell(tmp_path, [("2026-06-01", text)])
+    block = memory.context(question, user_id=USER).text
+    told = [one for one in block.splitlines() if "Gijón" in one]
+    assert "location: Gijón" in told[0]
+    assert (len(told) == 1) is is_folded

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -12,7 +13,7 @@ from varve.domain.experience.outcomes import Outcome, read_cues
 from varve.domain.extraction import Batch, Extraction, Utterance
 from varve.domain.identity import Scope
 from varve.domain.rules import RuleExtractor
-from varve.domain.triple import fold
+from varve.domain.triple import TripleOperation, fold
 
 SCOPE = Scope("acme", "support")
 
@@ -326,3 +327,72 @@ def test_spanish_tells_who_is_at_home_again(text: str, home: str) -> None:
 )
 def test_spanish_at_home_otherwise_states_no_home(text: str) -> None:
     assert changes_of(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Nos acabamos de mudar a Gijón.", ["UPDATE lives_in Gijón"]),
+        ("Acabo de mudarme a Gijón.", ["UPDATE lives_in Gijón"]),
+        ("Llevo un mes viviendo en Gijón.", ["UPDATE lives_in Gijón"]),
+        ("Hace dos años que trabajo en Brisol.", ["UPDATE works_at Brisol"]),
+        ("Acabo de empezar en Brisol.", ["UPDATE works_at Brisol"]),
+        (
+            "I changed my number, it's 555-0199-22 now.",
+            ["UPDATE phone 555-0199-22"],
+        ),
+        (
+            "I've got a new phone number: 555-0199-22.",
+            ["UPDATE phone 555-0199-22"],
+        ),
+        (
+            "I changed my email to iris@b.org.",
+            ["UPDATE email iris@b.org"],
+        ),
+        (
+            "He cambiado de número, ahora es el 611 44 55 66.",
+            ["UPDATE phone 611 44 55 66"],
+        ),
+        ("Tengo correo nuevo: noa@b.es.", ["UPDATE email noa@b.es"]),
+        ("Mi hermana se acaba de mudar a Gijón.", []),
+        ("Hace dos años que viví en Gijón.", []),
+        ("Hace un año que vivo en pareja.", []),
+        ("Llevo dos años trabajando en un proyecto.", []),
+        ("I want to change my number to 555-0199-22.", []),
+        ("My sister changed her number, it's 555-0199-22.", []),
+        ("I changed my number plate to 555-0199-22.", []),
+        ("Mi hermana ha cambiado de número: 611 44 55 66.", []),
+    ],
+)
+def test_a_changed_home_job_or_contact_is_the_speakers_own(
+    text: str, expected: list[str]
+) -> None:
+    assert changes_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "held"),
+    [
+        (("I'm vegetarian.", "I'm vegan now."), ["vegan"]),
+        (("Soy vegano.", "Soy pescetariano."), ["pescetariano"]),
+        (("I'm vegetarian.", "I eat fish and meat again."), []),
+        (("Soy vegetariana.", "Vuelvo a comer carne y pescado."), []),
+        (("I'm pescatarian.", "I eat fish and chips again."), ["pescatarian"]),
+        (("I'm vegan.", "I eat nuts and meat-free pies again."), ["vegan"]),
+        (("I'm vegan.", "I eat everything but meat again."), ["vegan"]),
+        (("I'm vegetarian.", "My husband is vegan."), ["vegetarian"]),
+        (("I'm vegetarian.", "I'm not vegan."), ["vegetarian"]),
+    ],
+)
+def test_a_speaker_has_one_diet_until_its_foods_are_eaten_again(
+    texts: tuple[str, str], held: list[str]
+) -> None:
+    operations: list[TripleOperation] = []
+    for day, text in enumerate(texts):
+        read = extract(text)
+        operations += [
+            replace(one, event_time=one.event_time + timedelta(days=day))
+            for one in (*read.operations, *read.ends_if_known)
+        ]
+    diets = [one for one in fold(operations) if one.label == "diet"]
+    assert [one.target_id for one in diets if one.invalid_at is None] == held

@@ -92,7 +92,7 @@ STATED = [
     ("I prefer window seats.", "Dana prefers window seats.", "ADD Dana prefers window seats"),
     ("I prefer tea to coffee.", "Dana prefers tea to coffee.", "ADD Dana prefers tea"),
     ("I'm allergic to peanuts.", "Dana is allergic to peanuts.", "ADD Dana allergic_to peanuts"),
-    ("I'm vegan.", "Dana is vegan.", "ADD Dana diet vegan"),
+    ("I'm vegan.", "Dana is vegan.", "UPDATE Dana diet vegan"),
     ("I visited my sister Ana in May.", "Dana's sister is called Ana.", "ADD Dana has_sister Ana"),
     ("My wife's name is Inês.", "Dana's wife is called Inês.", "UPDATE Dana married_to Inês"),
     ("My manager is Gareth Lowe.", "Dana's manager is Gareth Lowe.", "UPDATE Dana reports_to Gareth Lowe"),

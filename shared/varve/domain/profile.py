@@ -58,6 +58,12 @@ KEY_OF_PREDICATE = {
 Contact data and likes have none, because a profile is put before every prompt.
 """
 
+
+def find_key(predicate: str) -> str:
+    """Return the profile key of a predicate; without one, the key that the owner may set."""
+    return KEY_OF_PREDICATE.get(predicate, predicate)
+
+
 MAX_VALUE_CHARACTERS = 300
 _NAMELESS = "user"
 """The name of a speaker who has none."""

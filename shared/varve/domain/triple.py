@@ -32,7 +32,8 @@ from varve.domain.names import (
 SINGLE_VALUED = frozenset(
     {
         "lives_in", "works_at", "works_as", "name", "birthday", "age", "address", "email",
-        "phone", "time_zone", "language", "pronouns", "married_to", "reports_to", "hometown", "studies_at",
+        "phone", "diet", "time_zone", "language", "pronouns", "married_to", "reports_to", "hometown",
+        "studies_at",
     }
 )  # fmt: skip
 """Predicates that have one value at a time: a newer value closes the one before it."""

@@ -286,15 +286,16 @@ class _Reducing:
     ) -> list[str]:
         """Return the superseded sentences that have to do with the prompt, marked.
 
-        Empty if one of those that are told has.
+        Empty if one of those that are told has. What another line tells is left out.
         """
         if any(self.sentences.is_relevant(summary.id, one) for one in told):
             return []
         superseded = [
             one
-            for one in every
+            for number, one in enumerate(every)
             if one.wording in outdated
             and self.sentences.is_relevant(summary.id, one.text)
+            and self._find_line(summary, number, one) is None
         ]
         return [one + DOUBTFUL_MARK for one in _name_speakers(superseded)]
 

@@ -11,9 +11,10 @@ from collections.abc import (
 from dataclasses import dataclass, field, replace
 
 from varve.domain.block import EntryType
+from varve.domain.language.languages import installed_languages
 from varve.domain.mention import in_words
 from varve.domain.names import normalized
-from varve.domain.profile import KEY_OF_PREDICATE, ProfileEntry
+from varve.domain.profile import KEY_OF_PREDICATE, ProfileEntry, find_key
 from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.answer import Result
 from varve.domain.search.row import MAX_BRIEF_TOKENS
@@ -110,8 +111,8 @@ def _index_by_value(
     found: dict[tuple[str, str], frozenset[str]] = {}
     for triple in known:
         told = triple.evidence[0]
-        key = KEY_OF_PREDICATE.get(triple.label)
-        if key is None or normalized(told.subject) not in own:
+        key = find_key(triple.label)
+        if normalized(told.subject) not in own:
             continue
         value = (key, normalized(told.object))
         found[value] = found.get(value, frozenset()) | {triple.id}
@@ -134,8 +135,8 @@ def _word_attribute(
     statement: ProfileEntry, names: Iterable[str]
 ) -> Iterator[str]:
     """Yield the folded words of the triples about the user that say an attribute."""
-    for predicate, key in KEY_OF_PREDICATE.items():
-        if key == statement.key:
+    for predicate in {*KEY_OF_PREDICATE, statement.key}:
+        if find_key(predicate) == statement.key:
             words = predicate.replace("_", " ")
             for name in names:
                 yield fold_words(f"{name} {words} {statement.value}")
@@ -214,10 +215,22 @@ def _states(text: str, triple: Triple, told: Set[str]) -> bool:
     What else it states has lines of its own if it is `told`.
     """
     value = triple.evidence[0].object
-    words = in_words(triple)
+    words = _tell_in_each_language(triple)
     if not names_value(text, value) or not says_little_more(text, words):
         return False
     return not tells_something_beside(text, {value, *told}, words)
+
+
+def _tell_in_each_language(triple: Triple) -> str:
+    """Return the words of a triple, and those of each language for it."""
+    said = triple.evidence[0]
+    told = [in_words(triple)]
+    for one in installed_languages():
+        words = one.tellings.tell(
+            said.subject, triple.label, said.object, ends=False
+        )
+        told.append(words or "")
+    return " ".join(told)
 
 
 def _is_brief_turn(result: Result) -> bool:

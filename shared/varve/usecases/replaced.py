@@ -9,9 +9,9 @@ from varve.domain.language.languages import Language
 from varve.domain.names import normalized
 from varve.domain.profile import (
     DEFAULT_USER,
-    KEY_OF_PREDICATE,
     MAX_VALUE_CHARACTERS,
     ProfileEntry,
+    find_key,
 )
 from varve.domain.record import Record
 from varve.domain.statements.sentences import tell_attribute, tell_triple
@@ -103,7 +103,7 @@ def end_triples(session: Session, replaced: Iterable[Replacement]) -> None:
 def _states(triple: Triple, ended: EndedMessage) -> bool:
     """Return whether a triple has the ended value of the same person's attribute."""
     told = triple.evidence[-1]
-    if KEY_OF_PREDICATE.get(triple.label) != ended.key:
+    if find_key(triple.label) != ended.key:
         return False
     if normalized(told.object) != normalized(ended.value):
         return False

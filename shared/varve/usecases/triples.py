@@ -13,7 +13,7 @@ from varve.domain.graph import Neighbour, Neighbourhood, PathStep
 from varve.domain.idle_deletions import idle_deletions
 from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
-from varve.domain.profile import KEY_OF_PREDICATE
+from varve.domain.profile import find_key
 from varve.domain.statements.telling import EndedMessage
 from varve.domain.triple import (
     SINGLE_VALUED,
@@ -115,13 +115,13 @@ def find_replaced_messages(
         messages: list[EndedMessage] = []
         for triple in view.about(names.entity(operation.subject)):
             if triple.holds(session.now) and _ends(operation, triple):
-                messages += _list_messages(triple)
+                messages += list_messages(triple)
         if messages:
             found.append((operation, messages))
     return found
 
 
-def _list_messages(triple: Triple) -> Iterator[EndedMessage]:
+def list_messages(triple: Triple) -> Iterator[EndedMessage]:
     """Yield the messages that state a triple, each once."""
     told = {
         (operation.conversation_id, id_): operation
@@ -135,7 +135,7 @@ def _list_messages(triple: Triple) -> Iterator[EndedMessage]:
             operation.user_id,
             operation.subject,
             operation.object,
-            KEY_OF_PREDICATE.get(triple.label, ""),
+            find_key(triple.label),
         )
 
 

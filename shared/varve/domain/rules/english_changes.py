@@ -15,6 +15,7 @@ from varve.domain.rules.rule import (
     ends_if_known,
     sets,
 )
+from varve.domain.rules.values import among_foods
 
 _HAVE = "(?:'ve| have|)"
 _ANY_MORE = "(?: any more| anymore| any longer)"
@@ -92,7 +93,8 @@ _EAT_AGAIN = (
 def _end_diets(food: str, *diets: str) -> Row:
     """Return the row of food that is eaten again and that these diets leave out."""
     words = _EAT_AGAIN.format(
-        food=f"(?P<food>{food})", food2=f"(?P<food2>{food})"
+        food=f"(?P<food>{among_foods(food, 'and|or')})",
+        food2=f"(?P<food2>{among_foods(food, 'and|or')})",
     )
     changes: list[Change] = [ends_if_known("diet", diet) for diet in diets]
     return Row(

@@ -46,6 +46,21 @@ _SIGNED = (
     r"(?P<own>(?-i:[A-Z][\w'-]+(?: [A-Z][\w'-]+)?))"
 )
 
+
+def _tell_contact(noun: str) -> str:
+    """Return how speakers begin to tell a number or an address of theirs, also a changed one."""
+    own = f"my (?:new |personal |current )*{noun}"
+    gained = f"(?:I have|I've|I got|I've got|I have got) (?:just )?(?:got )?a new {noun}"
+    changed = (
+        f"I(?:'ve| have)? {EVER}(?:changed|switched) {own}|{own} (?:has )?(?:just )?changed"
+        f"|{gained}"
+    )
+    became = (
+        "(?: to|[,:]?(?: (?:and |so |now )*(?:it's|it is|the new one is))?)"
+    )
+    return f"(?:{own} is|(?:{changed}){became})(?: now)?:?"
+
+
 ROWS = (
     # Who
     Row(rf"(?:my (?:full |real |legal )?name is|{I_AM}|this is) {{full_name}},? (?:but |and |though )?"
@@ -106,12 +121,11 @@ ROWS = (
         "{who} used to live in {place}", ends("lives_in", "{place}"), 0.5, 0.7),
     Row(r"my (?:new |home |current |postal |mailing |shipping )*address is(?: now)?:? {address}",
         "{whose} address is {address}", sets("address", "{address}"), 0.7, 0.9),
-    Row(r"my (?:new |personal |current )*(?:e-?mail|e-?mail address) is(?: now)?:? {email}",
+    Row(_tell_contact("e-?mail(?: address)?") + " {email}",
         "{whose} email is {email}", sets("email", "{email}"), 0.7, 0.95),
     Row(r"(?:you can )?(?:reach|email|contact) me at {email}",
         "{whose} email is {email}", sets("email", "{email}"), 0.7, 0.85),
-    Row(r"my (?:new |mobile |cell |personal |current )*(?:phone|number|mobile|cell|phone number|cell"
-        r" phone) (?:number )?is(?: now)?:? {phone}",
+    Row(_tell_contact("(?:(?:mobile|cell) )?(?:phone|number|mobile|cell)(?: number)?") + " {phone}",
         "{whose} phone number is {phone}", sets("phone", "{phone}"), 0.7, 0.9),
     Row(r"my time ?zone is(?: now)? {zone}",
         "{whose} time zone is {zone}", sets("time_zone", "{zone}"), 0.6, 0.95),

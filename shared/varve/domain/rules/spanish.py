@@ -82,7 +82,7 @@ RULES = LanguageRules(
         rf"\b(?:{_OWN}|nuestr[oa]|antes vivía|(?:en )?perdí|comencé|comienzo|entré|renuncié|adopt\w+|estudio"
         rf"|vuelo|volamos|viajo"
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
-        r"|rompí|rompimos|dimití|vuelvo|volv\w+|como \w+ (?:otra|de nuevo)"
+        r"|rompí|rompimos|dimití|acabo|acabamos|vuelvo|volv\w+|como \w+ (?:otra|de nuevo)"
         r"|regres\w+|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
         r"|tolero|digiero|murió|falleció|ha muerto|ha fallecido|naci\w+|nació|bebé|esperamos|tomo|bebo"
         r"|desayuno|uso|puedo|pueden?|podrían?|pronombres|háblame"

@@ -2,13 +2,11 @@
 
 from varve.domain.language.statements import Lean
 from varve.domain.rules.rule import Change, Row, ends, ends_if_known, sets
-from varve.domain.rules.spanish_words import DATES
+from varve.domain.rules.spanish_words import DATES, MOVED
+from varve.domain.rules.values import among_foods
 
 _WHEN = r"(?:{end}|,? {date}(?=$|[,;.]| y | pero ))"
-_MOVED = (
-    "(?:ya |recién )?(?:me he (?:mudado|trasladado|ido a vivir)|me (?:mudé|trasladé|fui a vivir)"
-    "|nos hemos (?:mudado|trasladado)|nos (?:mudamos|trasladamos))"
-)
+_MOVED = rf"(?:{MOVED}|(?:ya |recién )?nos (?:mudamos|trasladamos))"
 _BACK = "(?:he vuelto|hemos vuelto|volví|volvimos|regresé|regresamos|he regresado|hemos regresado)"
 _THEN = "(?:pero|y) (?:al final |ya |luego |después |)(?:me |nos |)"
 RETURNED = rf"{_MOVED} (?:a|en) .{{1,60}}?,? {_THEN}{_BACK}\b(?! a \w+r\b)"
@@ -22,6 +20,8 @@ _LATER = (
 )
 _ALREADY = "(?:(?:ya|por fin|al final|me|nos) )*"
 _TIMES = r"\w+ (?:días|semanas|meses|años)"
+_SPAN = r"(?:ya )?[\w ]{2,25}?"
+"""How long a state has held: "un mes", "ya dos años"."""
 _HOME = (
     r"(?= para (?:quedar(?:me|nos)|siempre)\b| definitivamente\b"
     r"|$|[,;.!)]| (?:otra vez|de nuevo|ya|ahora|porque|aunque|así que|desde"
@@ -74,7 +74,8 @@ _EAT_AGAIN = (
 def _end_diets(food: str, *diets: str) -> Row:
     """Return the row of food that is eaten again and that these diets leave out."""
     words = _EAT_AGAIN.format(
-        food=f"(?P<food>{food})", food2=f"(?P<food2>{food})"
+        food=f"(?P<food>{among_foods(food, '[yeou]')})",
+        food2=f"(?P<food2>{among_foods(food, '[yeou]')})",
     )
     changes: list[Change] = []
     for diet in diets:
@@ -112,7 +113,7 @@ ROWS = (
         "{who} perdió su trabajo en {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
     Row(rf"(?:me (?:jubilé|he jubilado)|estoy jubilad[oa]){_WHEN}",
         "{who} ya no trabaja: jubilación", _NO_JOB, 0.8, 0.85, Lean.PAST),
-    Row("llevo trabajando (?:en|para) {company} desde",
+    Row(rf"(?:llevo (?:{_SPAN} )?trabajando|hace {_SPAN} que trabajo) (?:en|para) {{company}}",
         "{who} trabaja en {company}", sets("works_at", "{company}"), 0.8, 0.85),
     # Where
     Row(rf"{_MOVED} (?:a|en) {{place}}(?: {DATES.pattern})?,? {_THEN}"
@@ -136,10 +137,10 @@ ROWS = (
         "{who} está en casa en {city} y vive allí", sets("lives_in", "{city}"), 0.8, 0.8),
     Row(rf"{_MOVED} (?:de vuelta|otra vez|de nuevo) a {{place}}",
         "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
-    Row("llev(?:o|amos) viviendo en {place} desde",
+    Row(rf"(?:llev(?:o|amos) (?:{_SPAN} )?viviendo|hace {_SPAN} que (?:vivo|vivimos)) en {{place}}",
         "{who} vive en {place}", sets("lives_in", "{place}"), 0.8, 0.85),
     # Diet
-    _end_diets("carne(?: roja)?|pollo|ternera|cerdo", "vegan", "vegetarian"),
+    _end_diets("carne(?: roja)?|pollo|ternera|cerdo", "vegan", "vegetarian", "pescetarian"),
     _end_diets("pescado|marisco", "vegan", "vegetarian"),
     _end_diets("huevos?|queso|lácteos", "vegan"),
     Row("(?:ya no soy|dejé de ser|he dejado de ser) {diet}",

@@ -9,12 +9,9 @@ from varve.domain.rules.rule import (
     known_as,
     sets,
 )
+from varve.domain.rules.spanish_words import MOVED
 
 _NOW = "(?:ahora |también |actualmente |ya |)"
-_MOVED = (
-    "(?:ya |recién )?(?:me he (?:mudado|trasladado|ido a vivir)|me (?:mudé|trasladé|fui a vivir)"
-    "|nos hemos (?:mudado|trasladado))"
-)
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 
 _OVER = "(?:(?:ya )?(?:se me (?:ha|han) (?:pasado|quitado|curado)|se me (?:pasó|quitó|curó)|desapareció|ha desaparecido))"  # noqa: E501
@@ -32,6 +29,16 @@ _SAY = "llaman?"
 _OWN_NICKNAME = (
     known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
 )  # fmt: skip
+
+
+def _tell_contact(noun: str) -> str:
+    """Return how speakers begin to tell a number or an address of theirs, also a changed one."""
+    own = f"(?:ahora )?mi (?:nuevo )?{noun}(?: nuevo| personal)?(?: ahora)?"
+    changed = f"(?:he cambiado|cambié) (?:de|mi) {noun}|mi {noun} ha cambiado"
+    gained = f"tengo (?:un )?(?:nuevo {noun}|{noun} nuevo)"
+    became = "(?: a|[,:]?(?: (?:y )?(?:ahora )?(?:es|el nuevo es))?)"
+    return f"(?:{own} es|(?:{changed}|{gained}){became})(?: ahora)?:?"
+
 
 ROWS = (
     Row(rf"(?:me llamo|mi nombre (?:completo )?es|soy) {{full_name}},? (?:pero |y |aunque )?{_ALL} me {_SAY}"
@@ -58,12 +65,12 @@ ROWS = (
     Row("(?:yo )?soy de {place}{end}", "{who} es de {place}", sets("hometown", "{place}"), 0.6, 0.8),
     Row("(?:yo )?nací en {place}", "{who} nació en {place}", sets("born_in", "{place}"), 0.6),
     # Where
-    Row(rf"{_MOVED} (?:de|desde) {{place2}} a {{place}}", "{who} se mudó de {place2} a {place} y vive allí",
+    Row(rf"{MOVED} (?:de|desde) {{place2}} a {{place}}", "{who} se mudó de {place2} a {place} y vive allí",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9, Lean.PAST),
     # "Nos mudamos" is present and past alike; only a day that is past tells.
     Row("nos mudamos a {place} {date}", "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"),
         0.8, 0.85, Lean.PAST),
-    Row(rf"{_MOVED} a {{place}}",
+    Row(rf"{MOVED} a {{place}}",
         "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"(?:yo )?{_NOW}(?:vivo|vivimos) en {{place}}, no en {{place2}}",
         "{who} vive en {place}, no en {place2}",
@@ -78,12 +85,10 @@ ROWS = (
     Row("mi (?:nueva )?dirección (?:nueva )?(?:ahora )?es:? {address}", "La dirección de {who} es {address}",
         sets("address", "{address}"), 0.7, 0.9),
     Row(
-        "mi (?:nuevo )?(?:correo|email|e-mail|mail|correo electrónico)(?: nuevo| personal)?(?: ahora)? es:?"
-        " {email}",
+        _tell_contact("(?:correo|email|e-mail|mail|correo electrónico)") + " {email}",
         "El correo de {who} es {email}", sets("email", "{email}"), 0.7, 0.95),
     Row(
-        "mi (?:nuevo )?(?:teléfono|móvil|celular|número|número de (?:teléfono|móvil|celular))(?: nuevo)?"
-        " es:? (?:el )?{phone}",
+        _tell_contact("(?:número de )?(?:teléfono|móvil|celular|número)") + " (?:el )?{phone}",
         "El teléfono de {who} es {phone}", sets("phone", "{phone}"), 0.7, 0.9),
     Row("mi (?:zona horaria|huso horario) es {zone}", "La zona horaria de {who} es {zone}",
         sets("time_zone", "{zone}"), 0.6, 0.95),
@@ -103,7 +108,8 @@ ROWS = (
     Row(rf"(?:yo )?{_NOW}soy (?:una? |la |el )?{{job}}(?: (?:en|de) {{company}})?",
         "{who} trabaja como {job}{at_company}",
         (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.7, 0.8),
-    Row("(?:he empezado|empecé|comencé|he entrado|entré) (?:a trabajar )?en {company}(?: como {job})?",
+    Row("(?:he empezado|empecé|comencé|he entrado|entré|acabo de (?:empezar|entrar))"
+        " (?:a trabajar )?en {company}(?: como {job})?",
         "{who} empezó en {company}{as_job}",
         (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
     Row("(?:empiezo|comienzo) (?:a trabajar )?en {company}",

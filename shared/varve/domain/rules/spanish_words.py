@@ -36,6 +36,13 @@ from varve.domain.rules.values import (
 WORDS = installed_language("es")
 DATES = build_expressions(WORDS)
 
+MOVED = (
+    "(?:ya |recién )?(?:me he (?:mudado|trasladado|ido a vivir)|me (?:mudé|trasladé|fui a vivir)"
+    "|nos hemos (?:mudado|trasladado)|(?:me acabo|nos acabamos) de (?:mudar|trasladar|ir a vivir)"
+    "|acabo de (?:mudarme|trasladarme|irme a vivir)|acabamos de (?:mudarnos|trasladarnos|irnos a vivir))"
+)
+"""Begins what speakers say of their own move that is over."""
+
 END = (
     r"(?=$|[,;:()!?]| [-–—] | (?:pero|porque|aunque|desde|cuando|mientras|así que|como|excepto|salvo|después"
     r"|antes|si"

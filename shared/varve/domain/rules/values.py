@@ -32,6 +32,9 @@ CODE = rf"(?=[\w#/-]{{0,20}}(?:[A-Z]|\d[-/_][A-Z0-9]{{2}}))(?=[\w#/-]{{4}}){_COD
 NUMBER = r"#?\d{4,20}(?![\w.,/:%-]*\d)(?![\w-])"
 CODE_OR_NUMBER = rf"(?=[\w#/-]{{4}}){_CODE}"
 
+MAX_FOODS = 3
+"""Other foods, at most, on either side of one that is eaten again."""
+
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _EMPTY_TALK = re.compile(
     r"(?:to |de )?(?:say|admit|ask|be|think|see|hear|know|bother|believe|decir|saber|pensar|ver|creer|ser"
@@ -174,3 +177,10 @@ def with_article(job: str) -> str:
 
 _OFFICE = re.compile(r"(?:head of|vp of|chief|c[teof]o\b)", re.IGNORECASE)
 _VOWEL = re.compile(r"(?:[aeio]|u(?!s|ni)|hono|sre\b)", re.IGNORECASE)
+
+
+def among_foods(food: str, joins: str) -> str:
+    """Return a pattern of one of these foods, also in a list: "fish and meat"."""
+    before = rf"(?:[^\W\d_]+(?:,| (?:{joins})) ){{0,{MAX_FOODS}}}"
+    after = rf"(?:(?:,| (?:{joins})) [^\W\d_]+){{0,{MAX_FOODS}}}"
+    return rf"{before}(?:{food})(?![\w-]){after}"
