@@ -25,9 +25,9 @@ from varve.domain.validation import valid_text
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
 from varve.usecases.corrected_messages import correct_messages
+from varve.usecases.graph_values import find_graph_values
 from varve.usecases.replaced import end_triples, tell_entry
 from varve.usecases.session import Session
-from varve.usecases.told_values import find_told_values
 
 MAX_KEYS = 100
 """Attributes that a profile may have when another is set by hand."""
@@ -85,7 +85,7 @@ def set_attribute(
     # Only a single value or an end replaces what messages told.
     entry = set_by_hand[0]
     replaced = _find_replaced(entry, entries, now)
-    replaced += find_told_values(session, entry, entries)
+    replaced += find_graph_values(session, entry, entries)
     tell = partial(tell_entry, entry)
     made = correct_messages(session, ((one, tell) for one in replaced))
     end_triples(session, made)

@@ -11,7 +11,7 @@ from varve.usecases.session import Session
 from varve.usecases.triples import list_messages
 
 
-def find_told_values(
+def find_graph_values(
     session: Session, entry: ProfileEntry, entries: Iterable[ProfileEntry]
 ) -> list[EndedMessage]:
     """Return the messages whose value of a triple about the user an attribute ends.
