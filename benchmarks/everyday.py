@@ -2,7 +2,8 @@
 
 Each memory of `benchmarks/everyday` (see `everyday_cases.py`) is one person's: 14 to 20
 statements on different days, a third of which change what was said before, and questions
-about the present. No model is configured. Printed for each hand that wrote them:
+about the present. Those of `diaries` tell what was done, which stays so, and the questions ask
+for that. No model is configured. Printed for each hand that wrote them:
 
 - first right: the first result is a statement that answers;
 - stale first: the first result is one that answered before;
@@ -10,6 +11,7 @@ about the present. No model is configured. Printed for each hand that wrote them
 - falsely marked: among the first five one that nothing changed is marked as superseded;
 - context right, stale: the block has the statement; it has one that answered before
   without a mark;
+- all told: the block has every statement that answers, and none of them with a mark;
 - nothing: of the questions that nothing answers, the block tells no statement.
 """
 
@@ -25,7 +27,7 @@ from varve import Memory
 
 HEADINGS = (
     "first right", "stale first", "unmarked", "falsely marked",
-    "context right", "context stale", "nothing",
+    "context right", "context stale", "all told", "nothing",
 )  # fmt: skip
 WORDS_COMPARED = 25
 """So many characters of a statement tell that a line of a block says it."""
@@ -86,6 +88,8 @@ def judge(
     )
     yield "context right", _tells(lines, told, asked.answers)
     yield "context stale", _tells(unmarked, told, asked.stale)
+    every = (frozenset({one}) for one in asked.answers)
+    yield "all told", all(_tells(unmarked, told, one) for one in every)
 
 
 def _tells(lines: list[str], told: Told, ids: frozenset[str]) -> bool:

@@ -16,7 +16,7 @@ from tests.support.drivers import open_memory
 from varve import Memory
 
 FOLDER = Path(__file__).parent / "everyday"
-HANDS = ("one", "two", "three")
+HANDS = ("one", "two", "three", "diaries", "diaries_apart")
 NOW = BEGINNING + timedelta(days=260)
 USER = "u-1"
 

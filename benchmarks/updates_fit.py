@@ -30,11 +30,11 @@ from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.calendar import microseconds, parse_instant
 from varve.domain.statements.paired import MAX_LATER
 from varve.domain.statements.pairs import (
-    Statement,
     changes_others,
     is_barred,
     measure_pair,
 )
+from varve.domain.statements.statement import Statement
 
 EMBEDDER = WordLlamaEmbedder()
 STEPS, RATE, DECAY, FOLDS = 2_500, 0.05, 2e-4, 5

@@ -55,7 +55,7 @@ from varve.domain.statements.asked import (
 )
 from varve.domain.statements.asked_weights import PAIR_WEIGHTS
 from varve.domain.statements.judging import LEAST_LATER_ODDS, AskedStatements
-from varve.domain.statements.pairs import Statement
+from varve.domain.statements.statement import Statement
 from varve.domain.statements.wording import Wording
 
 FOLDS = 3

@@ -13,7 +13,8 @@ from varve.domain.statements.bearing import (
     goes_on_from,
     seeks_own_state,
 )
-from varve.domain.statements.cues import asks_past, read_cues
+from varve.domain.statements.cues import read_cues
+from varve.domain.statements.events import asks_bygone
 
 MAX_BEARING = 6
 """So many of the best results may enter the block whatever their likeness is."""
@@ -30,7 +31,7 @@ def select_results(response: SearchResponse, prompt: str) -> list[Result]:
     A prompt about the present gets none that a correction or a model's verdict replaced,
     and a question none that a result surely superseded.
     """
-    if asks_past(prompt):
+    if asks_bygone(prompt):
         return response.results
     ids: set[str] = set()
     if read_cues(prompt).asks:
@@ -62,7 +63,7 @@ def find_bearing(
     found.update(_find_changes(best, prompt))
     own = [one for one in best if one.user_id == user]
     bearing = [*_guess(own, prompt, profile), *_find_answers(best, prompt)]
-    is_past = asks_past(prompt)
+    is_past = asks_bygone(prompt)
     for one in bearing:
         if is_past or one.odds < 0:
             found.add(one.id)

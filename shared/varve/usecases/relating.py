@@ -35,9 +35,9 @@ from varve.domain.statements.links import (
     build_link,
     parse_links,
 )
-from varve.domain.statements.pairs import Statement
 from varve.domain.statements.persons import is_person
 from varve.domain.statements.standing import Standings
+from varve.domain.statements.statement import Statement
 from varve.domain.statements.telling import name_corrected
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import ChangesFinder

@@ -157,6 +157,8 @@ class Changes:
     - `diets`: it tells a way to eat, which may end while an allergy beside it holds.
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
       tells that something was forgotten.
+    - `happening`, behind one of the `doers`: it tells what was done once, as "I bought" does;
+      `asks_event`: a question asks for that.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge;
       `asks_memory`: for what is known or was told.
     - `asks_before`: in such a question the change follows that ended what is asked for.
@@ -192,6 +194,9 @@ class Changes:
     theirs: Words = ()
     diets: Words = ()
     reminding: Words = ()
+    doers: Words = ()
+    happening: Words = ()
+    asks_event: Words = ()
     asks_past: Words = ()
     asks_before: Words = ()
     asks_help: Words = ()

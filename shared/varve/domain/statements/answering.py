@@ -1,7 +1,6 @@
 """Answers to questions about the present: current statements first, superseded ones marked.
 
-A successor takes the place of what it supersedes. The assistant's echo of a statement
-steps back behind it.
+A successor takes the place of what it supersedes. The assistant's echoes step back.
 """
 
 import math
@@ -22,6 +21,7 @@ from varve.domain.statements.cues import (
     read_cues,
     split_at_change,
 )
+from varve.domain.statements.events import asks_for_told_event
 from varve.domain.statements.judging import AskedStatements
 from varve.domain.statements.paired import StoreStatements, find_admitted
 from varve.domain.statements.particulars import (
@@ -45,7 +45,7 @@ JUST_BEHIND = 0.97
 SURE = 0.0
 """The least logit of a pair whose later statement takes the earlier one's place."""
 SHARPNESS = 0.25
-"""How much of the chances counts in the scores; their order does not depend on it."""
+"""How much of the chances counts in the scores; their order stays."""
 
 
 def settle(
@@ -59,7 +59,7 @@ def settle(
     told: ToldValues,
     by_line: bool = False,
 ) -> list[Ranked]:
-    """Return the ranked rows with their standings, in the order of the answer.
+    """Return the ranked rows with their standings, as the answer has them.
 
     All rows are of `columns`. `visible` passes the rows that the request may see; `text`
     is the question and `question` its vector. `told` has the values that the messages of
@@ -73,15 +73,16 @@ def settle(
     statements = {
         item.number: store.find_statement(item.number) for item in ranked
     }
+    rows = _list_told(statements)
     judged = None
     if whom.tells and (about_present or is_of_past):
         found = _collect_found(ranked, store, statements)
         asking = _read_asking(text, found, columns, visible, is_of_past)
-        rows = _list_told(statements)
         judged = AskedStatements(
             asking, store, found, rows, told, by_line=by_line
         )
         ranked = put_likely_first(ranked, statements, judged)
+        about_present = about_present or asking.is_of_event
     standings = Standings(
         columns,
         admitted=find_admitted(columns, visible),
@@ -91,7 +92,7 @@ def settle(
         speaker=whom.speaker,
         told=told,
     )
-    successors = standings.find_successors(_list_told(statements))
+    successors = standings.find_successors(rows)
     ranked = _put_relatives_behind(ranked, whom.speaker)
     if about_present:
         return _put_current_first(
@@ -116,13 +117,15 @@ def _read_asking(
     """Return what a question asks among the statements that were found."""
     cues = read_cues(text)
     told = [read_cues(one.text) for one in found.values()]
+    is_of_event = asks_for_told_event(cues, told)
     return Asking(
         cues,
         columns.derive(Persons).count_told(visible),
         AskedWords(cues, told, list_speaking(columns, visible)),
-        is_past,
+        is_past and not is_of_event,
         count_own(found.values()),
         asks_openly(text),
+        is_of_event,
     )
 
 

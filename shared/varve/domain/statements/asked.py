@@ -16,15 +16,15 @@ from varve.domain.statements.asked_weights import (
     MANY_OF_PAIRS,
     MANY_OF_ROWS,
     PAIR_WEIGHTS,
+    PLACE_WEIGHTS,
     ROW_WEIGHTS,
-    THIRD_PERSON_WEIGHTS,
 )
 from varve.domain.statements.asked_words import AskedWords
 from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import MOST_PRESENT, Cues, read_cues
+from varve.domain.statements.events import corrects_another_event
 from varve.domain.statements.other_matters import tells_place_of_another
 from varve.domain.statements.pairs import (
-    Statement,
     have_both,
     leaves,
     leaves_another,
@@ -36,6 +36,7 @@ from varve.domain.statements.pairs import (
     tells_of_others,
 )
 from varve.domain.statements.restating import measure_restating
+from varve.domain.statements.statement import Statement
 from varve.domain.statements.wording import read_wording
 
 LEAST_SHARE = 1e-3
@@ -80,7 +81,8 @@ class Asking:
 
     `words` compares what was found with the question's own words. `is_past`: it asks for
     what held before. `own` counts the statements found of persons' own matters. `is_open`:
-    it asks who, where or how much, not whether something is so.
+    it asks who, where or how much, not whether something is so. `is_of_event`: it asks for
+    what was done once, and one of the first statements found tells that.
     """
 
     cues: Cues
@@ -89,6 +91,7 @@ class Asking:
     is_past: bool = False
     own: int = 0
     is_open: bool = False
+    is_of_event: bool = False
 
     @property
     def crowd(self) -> float:
@@ -139,8 +142,8 @@ def score_row(asking: Asking, found: Found) -> float:
 
 def weights_of_rows(asking: Asking) -> Mapping[str, float]:
     """Return the weights of the signals of what a question finds."""
-    if asking.words.names_another:
-        return THIRD_PERSON_WEIGHTS
+    if asking.words.names_another or asking.is_of_event:
+        return PLACE_WEIGHTS
     return ROW_WEIGHTS
 
 
@@ -176,6 +179,8 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
     if not may_tell_value(cues) or cues.has(COMING) or only_reminds(cues):
         return True
     if turns_to_another(earlier, later) or leaves_named(earlier, later):
+        return True
+    if corrects_another_event(earlier, later):
         return True
     if tells_place_of_another(earlier, later):
         return True

@@ -49,12 +49,13 @@ PAIR_WEIGHTS: Mapping[str, float] = MappingProxyType(
         "many telling": -0.22,
     }
 )  # fmt: skip
-THIRD_PERSON_WEIGHTS: Mapping[str, float] = MappingProxyType(
+PLACE_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {"bias": 0.5, "share": 4.0, "assistant": -2.5}
 )
-"""The weights for questions about another person or thing: what was found first is right.
+"""The weights for questions about another person or thing, or an event: what was found first is
+right.
 
-The cases tell the speaker's own matters, so these are set by hand.
+The cases tell the speaker's own states, so these are set by hand.
 """
 ANSWER_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {"bias": -1.20, "near": 2.41, "unrelated": -1.46, "margin": 0.74}

@@ -72,7 +72,7 @@ def seeks_own_state(asked: Cues) -> bool:
 
     "Do you remember Ana?" and "Does Dana still go bouldering?" do not.
     """
-    return seeks_own(asked) and (asked.has("own") or _has_own_people(asked))
+    return seeks_own(asked) and (_names_own(asked) or _has_own_people(asked))
 
 
 def asks_for_own(asked: Cues) -> bool:
@@ -80,13 +80,20 @@ def asks_for_own(asked: Cues) -> bool:
 
     "Who is my husband?", "¿Sigo con Pablo?" and "¿Qué sabemos de Ana?" do.
     """
-    if asked.has("own"):
+    if _names_own(asked):
         return True
     if not asked.asks:
         return False
     if _has_own_people(asked):
         return True
     return asked.has("confirming") or asked.has("asks_memory")
+
+
+def _names_own(asked: Cues) -> bool:
+    """Return whether a text names its speaker, by a verb alone too: "¿Qué ciudades visité?"."""
+    if asked.has("own"):
+        return True
+    return asked.asks and asked.has("happening") and not asked.tells_name
 
 
 def _has_own_people(asked: Cues) -> bool:

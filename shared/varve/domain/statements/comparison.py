@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from varve.domain.statements.links import Relation
 from varve.domain.statements.pairs import (
-    Statement,
     changes_others,
     is_guarded,
     split_clauses,
@@ -17,6 +16,7 @@ from varve.domain.statements.particulars import (
     read_particulars,
 )
 from varve.domain.statements.sameness import mean_the_same, tell_difference
+from varve.domain.statements.statement import Statement
 from varve.domain.text import casefold_words
 
 MOST_EARLIER = 4

@@ -13,7 +13,6 @@ from varve.domain.statements.cues import (
     compile_phrases,
     read_cues,
 )
-from varve.domain.statements.pairs import Statement
 from varve.domain.statements.particulars import (
     Particulars,
     TellingWord,
@@ -22,6 +21,7 @@ from varve.domain.statements.particulars import (
     read_particulars,
 )
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
+from varve.domain.statements.statement import Statement
 
 _ARTICLES = frozenset({"el"})
 """Articles that are pronouns with an accent, so that folded both are one."""

@@ -286,10 +286,13 @@ def _build_reader(language: Language) -> _Reader | None:
     if not table["own"]:
         return None
     present = "|".join(table.pop("present"))
+    doers = "|".join(table.pop("doers"))
+    happening = "|".join(table.pop("happening"))
     for name in ("qualifying", "theirs"):  # they show nothing alone
         del table[name]
     lists = {
         **table,
+        "happening": (rf"(?:{doers})(?:{happening})",) if happening else (),
         **{TOPIC + name: words for name, words in topics.items()},
         **{SEVERAL + name: words for name, words in several.items()},
     }

@@ -15,6 +15,7 @@ from varve.domain.statements.corrected_values import (
     corrects_another_value,
     corrects_day,
 )
+from varve.domain.statements.events import leaves_event
 from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.likely import NEAR_FIRST, answers
 from varve.domain.statements.listed import leaves_others
@@ -123,17 +124,23 @@ class AskedStatements:
             return -math.inf
         earlier = store.read(row)
         later = store.read(other)
-        if leaves_asked(self.asking.cues, earlier.text, later.cues):
-            return -math.inf
-        if self.changes_another(row, other) or self._tells_apart(row, other):
-            return -math.inf
-        if self._changes_beside(row, other):
-            return -math.inf
-        if store.tells_other_thing(row, other):
-            return -math.inf
-        if self._leaves_held_values(row, other):
+        if self._leaves(row, other):
             return -math.inf
         return score_pair(self.asking, earlier, later, odds)
+
+    def _leaves(self, row: int, other: int) -> bool:
+        """Return whether a later statement leaves as it is what a question asks of an earlier one."""
+        earlier = self.store.read(row)
+        later = self.store.read(other)
+        return (
+            leaves_asked(self.asking.cues, earlier.text, later.cues)
+            or self.changes_another(row, other)
+            or self._tells_apart(row, other)
+            or self._changes_beside(row, other)
+            or self.store.tells_other_thing(row, other)
+            or self._leaves_held_values(row, other)
+            or (self.asking.is_past and leaves_event(earlier.cues, later.cues))
+        )
 
     def _changes_beside(self, row: int, other: int) -> bool:
         """Return whether a later statement changes another matter, which one of its words names.
@@ -240,8 +247,8 @@ class AskedStatements:
     def weigh(self, row: int) -> float:
         """Return the natural logarithm of the chance that a statement, or row, is the answer.
 
-        Asked about the present it answers and nothing later supersedes it; asked about
-        the past it answers and something does.
+        Asked about the present, or an event, it answers and nothing later supersedes it;
+        asked about the past it answers and something does.
         """
         holds = sum(
             _log_sigmoid(-self.score_pair(row, other))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.events import leaves_asked_event
 from varve.domain.statements.pairs import is_barred, leaves
 from varve.domain.statements.particulars import collect_stems, list_any_matter
 from varve.domain.statements.parts import split_parts
@@ -23,6 +24,8 @@ def leaves_asked(asked: Cues, earlier: str, later: Cues) -> bool:
     question, or a fact, that is more akin to the other parts.
     """
     if leaves(asked, earlier, later):
+        return True
+    if leaves_asked_event(asked, read_cues(earlier), later):
         return True
     parts = [read_cues(part) for part in split_parts(earlier)]
     if len(parts) < LEAST_PARTS:

@@ -2,9 +2,10 @@
 
 from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import Cues
-from varve.domain.statements.pairs import NEAREST, Statement
+from varve.domain.statements.pairs import NEAREST
 from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.standing import Standings
+from varve.domain.statements.statement import Statement
 
 DOUBTFUL = -1.0
 """The least score of a pair that a person should look at."""

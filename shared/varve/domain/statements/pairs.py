@@ -7,19 +7,21 @@ on the project's corpus.
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
 
-from varve.domain.record import Vector
 from varve.domain.statements.cues import (
     CHANGES,
     GUARDS,
     PASSING,
     Cues,
     read_cues,
+)
+from varve.domain.statements.events import (
+    corrects_another_event,
+    leaves_event,
 )
 from varve.domain.statements.harm import (
     leaves_harm,
@@ -38,12 +40,11 @@ from varve.domain.statements.several import (
     ends_another_value,
     leaves_other_value,
 )
+from varve.domain.statements.statement import Statement
 
 _CLAUSE_ENDS = re.compile(r"[.,;:!?]+\s|\s(?:and|but|y|pero)\s", re.IGNORECASE)
 NEAR_MESSAGES = 4
 """A correction follows what it corrects within so many messages."""
-ALIKE_WORDS = 3
-"""Two events with so many words in common are two of a kind."""
 MAX_NEW_WORDS = 4
 """An answer with more words of its own than these adds something."""
 MIN_CROWD = 10
@@ -68,27 +69,6 @@ NEAREST = WEIGHTS["nearest"]
 """What it adds that no earlier statement of the speaker is nearer to the later one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One message of one speaker, as far as the pairing of statements needs it.
-
-    `time` is in microseconds since 1970. `position` is the message's place in its
-    conversation. `speaker` is who said it, as far as that is known.
-    """
-
-    text: str
-    vector: Vector = field(compare=False, repr=False)
-    time: int
-    conversation: str | None
-    position: int
-    speaker: str = ""
-
-    @property
-    def cues(self) -> Cues:
-        """The cues of its words."""
-        return read_cues(self.text)
-
-
 def score_pair(
     earlier: Statement,
     later: Statement,
@@ -105,7 +85,7 @@ def score_pair(
     """
     if is_barred(earlier.cues, later.cues) or changes_others(earlier, later):
         return -np.inf
-    if leaves_named(earlier, later):
+    if leaves_named(earlier, later) or corrects_another_event(earlier, later):
         return -np.inf
     signals = measure_pair(earlier, later, crowd, is_nearest=is_nearest)
     return sum(WEIGHTS[name] * value for name, value in signals.items())
@@ -115,7 +95,7 @@ def measure_bars(earlier: Cues, later: Cues) -> dict[str, float]:
     """Return 1 for each reason why the later text hardly supersedes, else 0."""
     return {
         "never": float(any(later.has(name) for name in NEVER)),
-        "event": float(_repeats_event(earlier, later)),
+        "event": float(leaves_event(earlier, later)),
     }
 
 
@@ -123,7 +103,7 @@ def is_barred(earlier: Cues, later: Cues) -> bool:
     """Return whether the later text cannot supersede, as far as its words show."""
     return (
         is_guarded(earlier, later)
-        or _repeats_event(earlier, later)
+        or leaves_event(earlier, later)
         or _tells_of_another_thing(earlier, later)
         or leaves_another(earlier, later)
     )
@@ -209,13 +189,6 @@ def leaves_named(earlier: Statement, later: Statement) -> bool:
 def _list_relations(cues: Cues) -> list[str]:
     """Return the persons in a text that it names by what they are, as "my sister"."""
     return [person for person in cues.persons if " " in person]
-
-
-def _repeats_event(earlier: Cues, later: Cues) -> bool:
-    """Return whether both tell of events alike: of two purchases neither has ended."""
-    if not (earlier.is_strong and later.is_strong):
-        return False
-    return count_shared(later.particulars, earlier.particulars) >= ALIKE_WORDS
 
 
 def _tells_no_present(later: Cues) -> bool:
