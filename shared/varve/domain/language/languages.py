@@ -221,7 +221,8 @@ class Language:
     the module in `domain/rules` with the language's extraction rules; empty if it has none.
     `courtesies` are patterns of phrases that greet, thank or acknowledge; those of
     `addressed` may be followed by the name of the one spoken to. `relatives` are the folded
-    words of a relation, such as "mother", which all languages name alike. `respelt` has words
+    words of a relation, such as "mother", which all languages name alike. `irregular` has the
+    forms of verbs, folded, that their stem does not show. `respelt` has words
     that may be another one without their apostrophe or accents, and the pattern of the place
     where they are none. `unsaid` has the words
     that writers in haste leave out at the beginning of a message, such as "I", with the
@@ -242,6 +243,7 @@ class Language:
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
     relatives: WordsByName = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
+    irregular: Mapping[str, str] = field(default_factory=dict)
     respelt: Mapping[str, str] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
     forgetting: ForgettingWords = field(default_factory=ForgettingWords)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.language.named_words import split_words
-from varve.domain.language.stems import stemmer
+from varve.domain.language.stems import stem
 from varve.domain.language.stopwords import (
     ADDRESSING,
     STOP_WORDS,
@@ -140,8 +140,8 @@ def _stem_words(
         word = read.seen[number // languages]
         stems_by_word.append(_STEMS[number % languages][word])
     found_codes = []
-    for form, stem in chain.from_iterable(stems_by_word):
-        code = codes.setdefault(stem, len(codes))
+    for form, root in chain.from_iterable(stems_by_word):
+        code = codes.setdefault(root, len(codes))
         forms.setdefault(form, code)
         found_codes.append(code)
     lengths = [len(stems) for stems in stems_by_word]
@@ -226,12 +226,12 @@ class _Stems(dict[str, FormsAndStems]):
     def __missing__(self, word: str) -> FormsAndStems:
         if len(self) >= MAX_CACHED_STEMS:
             self.clear()
-        stem_word = stemmer(self._language).stemWord
         pairs = []
         for form in (word, *parts(word)):
             if form not in STOP_WORDS:
-                stem = stem_word(form) if form.isalpha() else form
-                pairs.append((form, stem))
+                is_word = form.isalpha()
+                root = stem(form, self._language) if is_word else form
+                pairs.append((form, root))
         stemmed = tuple(pairs)
         self[word] = stemmed
         return stemmed
