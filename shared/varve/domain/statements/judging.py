@@ -15,7 +15,6 @@ from varve.domain.statements.corrected_values import (
     corrects_another_value,
     corrects_day,
 )
-from varve.domain.statements.events import leaves_event
 from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.likely import NEAR_FIRST, answers
 from varve.domain.statements.listed import leaves_others
@@ -139,7 +138,6 @@ class AskedStatements:
             or self._changes_beside(row, other)
             or self.store.tells_other_thing(row, other)
             or self._leaves_held_values(row, other)
-            or (self.asking.is_past and leaves_event(earlier.cues, later.cues))
         )
 
     def _changes_beside(self, row: int, other: int) -> bool:
