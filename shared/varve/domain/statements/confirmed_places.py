@@ -22,11 +22,12 @@ def fold_confirmations(
     tells more and is shown, as high as the better of both.
     """
     store = columns.derive(StoreStatements)
+    turns = {item.number: _find_turn(item, store) for item in settled}
     kept = list(settled)
     for one in settled:
         # Another row may have been folded into it by now.
         later = kept[find_place(one.id, kept)]
-        earlier = _find_confirmed(later, kept, store)
+        earlier = _find_confirmed(later, kept, turns, store)
         if earlier is None:
             continue
         places = [item for item in kept if item is not later]
@@ -38,14 +39,20 @@ def fold_confirmations(
 
 
 def _find_confirmed(
-    later: Ranked, kept: Sequence[Ranked], store: StoreStatements
+    later: Ranked,
+    kept: Sequence[Ranked],
+    turns: Mapping[int, int | None],
+    store: StoreStatements,
 ) -> Ranked | None:
-    """Return the first statement of an answer that a later one only confirms."""
-    row = _find_turn(later, store)
+    """Return the first statement of an answer that a later one only confirms.
+
+    `turns` has the turn of each row of the answer, by its number.
+    """
+    row = turns[later.number]
     if row is None:
         return None
     for one in kept:
-        statement = _find_turn(one, store)
+        statement = turns[one.number]
         if statement is None or statement == row:
             continue
         if store.is_later(statement, row) and _is_same(statement, row, store):

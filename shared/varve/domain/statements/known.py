@@ -169,6 +169,9 @@ class KnownStandings:
 
         Each value may have an end of its own: that of what the question asks for comes first.
         """
+        messages = self._standings.store.list_messages(statement)
+        if not self._standings.told.have_any(messages):
+            return None
         first: Successor | None = None
         for row in self._standings.list_later(statement):
             if not self._ends(statement, row):

@@ -95,6 +95,12 @@ class ToldValues:
                     found.setdefault(message, []).append(ends)
         return found
 
+    def have_any(self, messages: Iterable[Message]) -> bool:
+        """Return whether any of the messages states a value."""
+        return any(
+            one in self._stated or one in self._ends for one in messages
+        )
+
     def end_all(
         self, earlier: Collection[Message], later: Collection[Message]
     ) -> bool:
