@@ -169,11 +169,15 @@ class KnownStandings:
 
         Each value may have an end of its own: that of what the question asks for comes first.
         """
-        messages = self._standings.store.list_messages(statement)
-        if not self._standings.told.have_any(messages):
+        standings = self._standings
+        later = standings.list_later(statement)
+        # Whether anything is later shows without the triples.
+        if not later or not standings.told.have_any(
+            standings.store.list_messages(statement)
+        ):
             return None
         first: Successor | None = None
-        for row in self._standings.list_later(statement):
+        for row in later:
             if not self._ends(statement, row):
                 continue
             successor = Successor(row, CLEAR)
