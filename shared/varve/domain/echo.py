@@ -32,7 +32,7 @@ INJECTED_TAGS = (
 """Tags that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
 
 _SIGNS = re.compile(r"[<>&\\\[]")
-"""Each tag, entry and notice of recalled memory has one of these; most messages have none."""
+"""Each tag, entry and long notice of recalled memory has one of these; most messages have none."""
 _WRAPPING = " \t\n\"'`>*|\\{}[]()"
 _EXPERIENCE_BEGINS = "|".join(
     map(re.escape, (EXPERIENCE_KNOWN, EXPERIENCE_UNKNOWN))
