@@ -38,20 +38,30 @@ def may_ask(text: str) -> bool:
     return _compile_hint().search(fold(text)) is not None
 
 
+def begin_politely(given: ForgettingWords) -> str:
+    """Return the pattern of what may stand before a language's requests: "please"."""
+    return rf"\W*(?:{any_of(given.polite)}\b[,.!:]* )*"
+
+
+def end_trailing(given: ForgettingWords) -> str:
+    """Return the pattern of what may stand behind a language's requests: "for good"."""
+    return rf"(?:,? {any_of(given.trailing)}\b)*"
+
+
 class Passives:
     """A language's requests that something be deleted."""
 
     def __init__(self, given: ForgettingWords) -> None:
-        polite = rf"\W*(?:{any_of(given.polite)}\b[,.!:]* )*"
+        polite = begin_politely(given)
         erased = rf"(?P<erases>{any_of(given.erased)})\b"
         memory = rf"(?P<told>(?!))?(?P<memory> {any_of(given.memory)})?"
-        trailing = rf"(?:,? {any_of(given.trailing)}\b)*\W*"
+        trailing = end_trailing(given)
         self._patterns = [
             re.compile(
                 polite
                 + passive.replace("{erased}", erased)
                 + memory
-                + trailing
+                + rf"{trailing}\W*"
             )
             for passive in given.passives
         ]
@@ -66,9 +76,9 @@ class Matters:
     """What a language's requests mean everything about: "the therapist thing"."""
 
     def __init__(self, given: ForgettingWords) -> None:
-        trailing = rf"(?:,? {any_of(given.trailing)}\b)*\W*"
+        trailing = end_trailing(given)
         self._patterns = [
-            re.compile(f"{matter}{trailing}") for matter in given.matters
+            re.compile(rf"{matter}{trailing}\W*") for matter in given.matters
         ]
 
     def find(self, body: str, sentence: str) -> str:

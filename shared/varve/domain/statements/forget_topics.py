@@ -22,6 +22,8 @@ from varve.domain.statements.forget_requests import (
     Matters,
     Naming,
     Passives,
+    begin_politely,
+    end_trailing,
     may_ask,
 )
 from varve.domain.statements.forget_wholes import Wholes, is_whole
@@ -48,20 +50,20 @@ class _Requests:
 
     def __init__(self, language: Language) -> None:
         given = language.forgetting
-        polite = any_of(given.polite)
+        polite = begin_politely(given)
         asks, erases = any_of(given.asks), any_of(given.erases)
         lead, memory = any_of(given.lead), any_of(given.memory)
         self._request = re.compile(
-            rf"\W*(?:{polite}\b[,.!:]* )*(?:{asks}|(?P<erases>{erases}))\b"
+            rf"{polite}(?:{asks}|(?P<erases>{erases}))\b"
             rf"(?:,? {lead}\b,?)*(?P<told>,? {any_of(given.told)}\b)?"
             rf"(?:,? {lead}\b,?)* (?P<body>.+?)(?P<memory> {memory}\b.*)?$"
         )
-        trailing = rf"(?:,? {any_of(given.trailing)}\b)*"
+        trailing = end_trailing(given)
         verbs = rf"(?:{asks}|{erases})(?:,? {lead}\b,?)*"
         self._trailing = re.compile(rf"{trailing}\W*$")
         self._passives = Passives(given)
         self._self = re.compile(
-            rf"\W*(?:{polite}\b[,.!:]* )*(?:{any_of(given.myself)}{trailing}\W*$"
+            rf"{polite}(?:{any_of(given.myself)}{trailing}\W*$"
             rf"|{verbs} {any_of(given.about_myself)}{trailing}"
             rf"(?:\W*$|[,;:.] (?!{any_of(given.spares)}\b)))"
         )

@@ -18,6 +18,10 @@ from varve.domain.language.phrases import any_of, fold_apostrophes
 from varve.domain.language.stopwords import GIVEN_NAMES
 from varve.domain.language.timewords import understand
 from varve.domain.language.tokens import words
+from varve.domain.statements.forget_requests import (
+    begin_politely,
+    end_trailing,
+)
 from varve.domain.statements.told_sentences import list_capitalized
 
 _MOST_NAMED = 4
@@ -36,8 +40,8 @@ class Wholes:
     """One language's requests of a person, and of days."""
 
     def __init__(self, given: ForgettingWords) -> None:
-        polite = rf"\W*(?:{any_of(given.polite)}\b[,.!:]* )*"
-        trailing = rf"(?:,? {any_of(given.trailing)}\b)*\W*"
+        polite = begin_politely(given)
+        trailing = rf"{end_trailing(given)}\W*"
         verbs = any_of((*given.asks, *given.erases))
         self._persons = re.compile(
             rf"{polite}{any_of(given.about_persons)} (?P<whom>.+?){trailing}"
