@@ -124,6 +124,7 @@ class Memory(StatementVerbs, OutcomeRecorder):
             ingested = store(session, conversations, progress)
             return tell_requests(session, ingested)
 
+    @rename_field(PYTHON_NAMES)
     def search(
         self,
         query_text: str | None = None,
@@ -184,8 +185,7 @@ class Memory(StatementVerbs, OutcomeRecorder):
             "explain": explain,
         }
         request = parse_search_request(without_missing(given))
-        with rename_field(PYTHON_NAMES):
-            return self.answer(request, now=now)
+        return self.answer(request, now=now)
 
     def answer(
         self, request: SearchRequest, *, now: datetime | None = None
