@@ -45,7 +45,7 @@ JUST_BEHIND = 0.97
 SURE = 0.0
 """The least logit of a pair whose later statement takes the earlier one's place."""
 SHARPNESS = 0.25
-"""How much of the chances counts in the scores; their order stays."""
+"""How much of the chances counts in the scores, whose order they alone decide."""
 
 
 def settle(
@@ -59,7 +59,7 @@ def settle(
     told: ToldValues,
     by_line: bool = False,
 ) -> list[Ranked]:
-    """Return the ranked rows with their standings, as the answer has them.
+    """Return the ranked rows with their standings, in the order of the answer.
 
     All rows are of `columns`. `visible` passes the rows that the request may see; `text`
     is the question and `question` its vector. `told` has the values that the messages of

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 
 from varve.domain.language.languages import Language, installed_languages
-from varve.domain.language.phrases import Phrases, fold_apostrophes
+from varve.domain.language.phrases import Phrases, any_of, fold_apostrophes
 from varve.domain.language.tokens import fold, words
 from varve.domain.statements.particulars import Particulars, read_particulars
 
@@ -286,13 +286,12 @@ def _build_reader(language: Language) -> _Reader | None:
     if not table["own"]:
         return None
     present = "|".join(table.pop("present"))
-    doers = "|".join(table.pop("doers"))
-    happening = "|".join(table.pop("happening"))
+    doers, happening = table.pop("doers"), table.pop("happening")
     for name in ("qualifying", "theirs"):  # they show nothing alone
         del table[name]
     lists = {
         **table,
-        "happening": (rf"(?:{doers})(?:{happening})",) if happening else (),
+        "happening": [any_of(doers) + any_of(happening)] if happening else (),
         **{TOPIC + name: words for name, words in topics.items()},
         **{SEVERAL + name: words for name, words in several.items()},
     }

@@ -15,7 +15,7 @@ ALIKE_WORDS = 3
 """Two changes with so many words in common are two of a kind."""
 MIN_NAMED = 2
 """A correction with so many stems of its own names what it corrects."""
-FIRST_PLACES = 3
+MOST_LOOKED_AT = 3
 """One of so many statements found first tells an event, where a question asks for it."""
 
 
@@ -35,7 +35,7 @@ def asks_bygone(question: str) -> bool:
 
 def asks_for_told_event(asked: Cues, found: Sequence[Cues]) -> bool:
     """Return whether a question asks for what was done once, and one of the first found tells it."""
-    told = found[:FIRST_PLACES]
+    told = found[:MOST_LOOKED_AT]
     return asks_event(asked) and any(one.has("happening") for one in told)
 
 
