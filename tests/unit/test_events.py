@@ -51,13 +51,18 @@ def tell(root: Path, *texts: str) -> Memory:
     return memory
 
 
+def find_standings(memory: Memory, question: str) -> dict[str, bool]:
+    """Return whether each statement found is current, by its words."""
+    found = memory.search(question, user_id="u-1").results
+    return {one.content.partition(": ")[2]: one.current for one in found}
+
+
 @pytest.mark.parametrize(("earlier", "later", "question"), ALIKE)
 def test_invariant_11_an_event_is_not_superseded_by_a_like_one(
     tmp_path: Path, earlier: str, later: str, question: str
 ) -> None:
     memory = tell(tmp_path, earlier, later, "I need a name for a cat")
-    found = memory.search(question, user_id="u-1").results
-    told = {one.content.partition(": ")[2]: one.current for one in found}
+    told = find_standings(memory, question)
     assert told[earlier]
     assert told[later]
     block = list_lines(memory, question)
@@ -95,8 +100,7 @@ def test_a_correction_or_a_question_for_the_present_supersedes_an_event(
     tmp_path: Path, earlier: str, later: str, question: str
 ) -> None:
     memory = tell(tmp_path, earlier, later, "I need a name for a cat")
-    found = memory.search(question, user_id="u-1").results
-    told = {one.content.partition(": ")[2]: one.current for one in found}
+    told = find_standings(memory, question)
     assert told[later]
     assert not told[earlier]
 
