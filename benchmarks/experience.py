@@ -18,10 +18,7 @@ from traffic import markdown
 from varve import Memory
 from varve.adapters.models.cached_embedder import CachedEmbedder
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
-from varve.domain.trial.rounds import (
-    Scenario,
-    parse_scenarios,
-)
+from varve.domain.trial.rounds import Scenario, parse_scenarios
 
 SCENARIOS = Path(__file__).parents[1] / "tests" / "scenarios"
 WORDS = WordLlamaEmbedder()

@@ -22,11 +22,7 @@ from experience import DOMAINS, EMBED, ORDER, WORDS, generated, read, written
 
 from varve.domain.experience.contrast import Precedent, measure_signals
 from varve.domain.trial.report import shuffle_rounds
-from varve.domain.trial.rounds import (
-    Scenario,
-    name_likeness,
-    precedent_text,
-)
+from varve.domain.trial.rounds import Scenario, name_likeness, precedent_text
 
 SIGNALS = ("told", "apart", "seen", "name")
 SCALE = np.array([20.0, 10.0, 1.0, 20.0])

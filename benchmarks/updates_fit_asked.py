@@ -36,12 +36,7 @@ from benchmarks.everyday_cases import USER, Asked, fill, read
 from benchmarks.retrieval import corpus, opened
 from benchmarks.updates import NOW, fill_store
 from benchmarks.updates_cases import Case, group_cases, read_cases
-from benchmarks.updates_fit_wording import (
-    PARTS,
-    fit_table,
-    read_lines,
-    score,
-)
+from benchmarks.updates_fit_wording import PARTS, fit_table, read_lines, score
 from varve.domain.statements import answering, asked, likely
 from varve.domain.statements.asked import (
     Asking,

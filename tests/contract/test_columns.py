@@ -25,10 +25,7 @@ from tests.support.builders import (
     a_record,
     embedded,
 )
-from tests.support.internals import (
-    call_few,
-    hold_rows,
-)
+from tests.support.internals import call_few, hold_rows
 from tests.support.moto_process import PROJECT
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.lance_cache.column_cache import ColumnCache

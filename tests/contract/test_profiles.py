@@ -25,10 +25,7 @@ from varve.domain.current_profile import select_current_entries
 from varve.domain.damage import Damaged
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import (
-    ProfileEntry,
-    sort_entries,
-)
+from varve.domain.profile import ProfileEntry, sort_entries
 from varve.ports.objects import Objects, StoredObject
 
 SCOPE = Scope("acme", "support")

@@ -12,19 +12,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import API_KEY, PARAMETERS
-from tests.e2e.conversations import (
-    SCRIPT,
-    STORY_SCOPES,
-    conversation,
-    story,
-)
-from tests.e2e.snapshot import (
-    contents,
-    list_ids,
-    records,
-    snapshot,
-    triples,
-)
+from tests.e2e.conversations import SCRIPT, STORY_SCOPES, conversation, story
+from tests.e2e.snapshot import contents, list_ids, records, snapshot, triples
 from tests.support.deployment import Deploy, Deployment, deployed
 from tests.support.install import Image
 from tests.support.model_replies import extraction, first_message

@@ -12,11 +12,7 @@ from typing import Any
 
 from varve.adapters.exports import transfers
 from varve.adapters.lance import candidates, copies, tables, writer
-from varve.adapters.lance_cache import (
-    columns,
-    layout,
-    version_watch,
-)
+from varve.adapters.lance_cache import columns, layout, version_watch
 from varve.adapters.lance_cache.column_cache import ColumnCache
 from varve.adapters.models import cached_embedder, wordllama_embedder
 from varve.adapters.queues import dead_letters

@@ -47,11 +47,7 @@ from varve.domain.errors import Rejected, Retryable, VarveError
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import Identity, path_id, reference
 from varve.domain.ledger import LedgerChanges, due_key, expiry_key, failed_key
-from varve.domain.profile import (
-    ProfileEntry,
-    profile_key,
-    profile_value,
-)
+from varve.domain.profile import ProfileEntry, profile_key, profile_value
 from varve.domain.record import MemoryType
 from varve.domain.retention import Limit
 from varve.domain.search.query import parse_search_request

@@ -51,7 +51,8 @@ from varve.usecases.gathering import Sources
 from varve.usecases.ingest import IngestOutcome, ingest_all
 from varve.usecases.ledger import Ledger
 from varve.usecases.lookup import Lookup
-from varve.usecases.period_sources import PeriodReader, PeriodUsers
+from varve.usecases.period_reader import PeriodReader
+from varve.usecases.period_sources import PeriodUsers
 from varve.usecases.plan import DuePeriods, find_due
 from varve.usecases.search import look_up
 from varve.usecases.session import Session

@@ -13,11 +13,7 @@ from varve.domain.experience.agreement import follows
 from varve.domain.experience.erasure import plan_erasure
 from varve.domain.experience.generalizing import explain_vagueness
 from varve.domain.experience.history import History
-from varve.domain.experience.lessons import (
-    Lesson,
-    derive_lessons,
-    wilson,
-)
+from varve.domain.experience.lessons import Lesson, derive_lessons, wilson
 from varve.domain.experience.links import (
     LinkType,
     follow_links,

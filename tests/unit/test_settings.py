@@ -19,11 +19,7 @@ from varve.domain.model_names import (
     parse_llm_name,
 )
 from varve.domain.retention import Plan
-from varve.wiring.settings import (
-    DEFAULT_BASE_URL,
-    Settings,
-    read_settings,
-)
+from varve.wiring.settings import DEFAULT_BASE_URL, Settings, read_settings
 
 NAMES = [
     "VARVE_STORE", "VARVE_INGEST_QUEUE_URL", "VARVE_WRITE_QUEUE_URL", "VARVE_LLM", "VARVE_EMBEDDER",

@@ -2,10 +2,7 @@
 
 import pytest
 
-from varve.domain.language.spelling import (
-    restore_accents,
-    restore_apostrophes,
-)
+from varve.domain.language.spelling import restore_accents, restore_apostrophes
 
 
 @pytest.mark.parametrize(

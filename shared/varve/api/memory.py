@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from varve.api.graph import Graph
 from varve.api.ingested import Ingested, store, tell_requests
 from varve.api.outcomes import OutcomeRecorder
-from varve.api.records import (
-    Moment,
-    as_json_times,
-    without_missing,
-)
+from varve.api.records import Moment, as_json_times, without_missing
 from varve.api.statements import StatementVerbs
 from varve.domain.context import (
     ContextBlock,

@@ -20,11 +20,7 @@ from varve.domain.trial.baselines import (
     NoMemory,
 )
 from varve.domain.trial.memory import ExperienceMemory
-from varve.domain.trial.report import (
-    GROUPS,
-    compare,
-    shuffle_rounds,
-)
+from varve.domain.trial.report import GROUPS, compare, shuffle_rounds
 from varve.domain.trial.rounds import (
     Decide,
     Scenario,

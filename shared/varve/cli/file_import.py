@@ -12,11 +12,7 @@ from varve.importers.files import open_source, show_name
 from varve.importers.formats import Format, find_format
 from varve.importers.items import ImportOptions, Source
 from varve.importers.report import ImportReport
-from varve.importers.run import (
-    OpenAgent,
-    count_messages,
-    import_file,
-)
+from varve.importers.run import OpenAgent, count_messages, import_file
 from varve.importers.workers import count_workers
 from varve.usecases.progress import StepCounter, no_progress
 

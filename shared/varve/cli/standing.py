@@ -7,10 +7,7 @@ from typing import Any
 from varve.api.memory import Memory
 from varve.cli.costs import format_budget
 from varve.cli.elsewhere import name_other_memories
-from varve.cli.output import (
-    format_count,
-    print_result,
-)
+from varve.cli.output import format_count, print_result
 
 
 def add_status(command: argparse.ArgumentParser) -> None:

@@ -16,10 +16,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
-from varve.domain.asked_in_passing import (
-    QUESTION_MARKS,
-    find_asked_in_passing,
-)
+from varve.domain.asked_in_passing import QUESTION_MARKS, find_asked_in_passing
 from varve.domain.calendar import day_of
 from varve.domain.language.abbreviations import LONGEST, build_abbreviation
 from varve.domain.language.tokens import bare_words

@@ -6,12 +6,7 @@ and reordered deliveries give the same profile. Every statement is kept as histo
 
 import json
 import re
-from collections.abc import (
-    Collection,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property

@@ -11,13 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from varve.domain.identity import digest
-from varve.importers.items import (
-    Draft,
-    ImportOptions,
-    Item,
-    Skipped,
-    Source,
-)
+from varve.importers.items import Draft, ImportOptions, Item, Skipped, Source
 from varve.importers.streams import read_text_lines
 
 FORMAT = "whatsapp"

@@ -9,10 +9,7 @@ from varve.domain.mention import in_words
 from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
 from varve.domain.search.answer import Result
-from varve.domain.search.supersession import (
-    EndedStatement,
-    held_until,
-)
+from varve.domain.search.supersession import EndedStatement, held_until
 from varve.domain.statements.cues import asks_past
 from varve.domain.text import passages
 from varve.domain.triple import Triple

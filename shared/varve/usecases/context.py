@@ -46,10 +46,7 @@ from varve.usecases.experience.beside_context import (
     with_experience,
 )
 from varve.usecases.experience.rows import read_history
-from varve.usecases.fold_entries import (
-    Folded,
-    fold_entries,
-)
+from varve.usecases.fold_entries import Folded, fold_entries
 from varve.usecases.gathering import (
     Candidates,
     ContextQuestion,

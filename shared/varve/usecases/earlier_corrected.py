@@ -4,12 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from varve.domain.extraction import (
-    RECENT,
-    Batch,
-    Extraction,
-    Utterance,
-)
+from varve.domain.extraction import RECENT, Batch, Extraction, Utterance
 from varve.domain.record import Record
 from varve.domain.statements.telling import CORRECTION, name_corrected
 from varve.messages.ingest import IngestMessage

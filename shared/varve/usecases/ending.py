@@ -16,10 +16,7 @@ from varve.domain.profile import (
 from varve.domain.record import Record
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.pairs import leaves
-from varve.domain.statements.parts import (
-    find_corrected_parts,
-    find_parts,
-)
+from varve.domain.statements.parts import find_corrected_parts, find_parts
 from varve.domain.triple import Op, Triple, TripleOperation
 from varve.messages.write import WriteProfile, send_profile
 from varve.usecases.session import Session

@@ -1,12 +1,6 @@
 """Fold a context's entries, so that each statement takes one line of the block."""
 
-from collections.abc import (
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from varve.domain.block import Entry, EntryType

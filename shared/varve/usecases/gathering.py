@@ -19,9 +19,7 @@ from varve.domain.profile import ProfileEntry, name_speaker
 from varve.domain.relevance import word_shares
 from varve.domain.search.answer import SearchResponse, Understood
 from varve.domain.search.query import SearchRequest
-from varve.domain.search.supersession import (
-    find_ended,
-)
+from varve.domain.search.supersession import find_ended
 from varve.domain.triple import Triple
 from varve.domain.workspace import SearchConfig
 from varve.ports.knowledge import EntityFinder, Reranker

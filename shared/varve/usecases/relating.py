@@ -30,13 +30,9 @@ from varve.domain.statements.comparison import (
     is_believed,
 )
 from varve.domain.statements.cues import read_cues
-from varve.domain.statements.links import (
-    Relation,
-    build_link,
-    parse_links,
-)
+from varve.domain.statements.links import Relation, build_link, parse_links
 from varve.domain.statements.persons import is_person
-from varve.domain.statements.standing import Standings
+from varve.domain.statements.standings import Standings
 from varve.domain.statements.statement import Statement
 from varve.domain.statements.telling import name_corrected
 from varve.domain.text import estimated_tokens

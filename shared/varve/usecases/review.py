@@ -29,7 +29,7 @@ from varve.domain.statements.forgetting import AnyForgotten, keep_rest
 from varve.domain.statements.forgotten_words import ForgottenWords
 from varve.domain.statements.matter import find_doubt
 from varve.domain.statements.particulars import count_shared, read_particulars
-from varve.domain.statements.standing import Standings
+from varve.domain.statements.standings import Standings
 from varve.domain.statements.told_values import ToldValues
 from varve.domain.triple import Triple
 from varve.ports.meter import doing

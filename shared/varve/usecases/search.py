@@ -46,16 +46,8 @@ from varve.usecases.lookup import (
     SharedMemory,
     choose_lanes,
 )
-from varve.usecases.meant import (
-    Meant,
-    ask_which,
-    explain_bearers,
-    find_meant,
-)
-from varve.usecases.search_hints import (
-    explain_empty,
-    explain_found,
-)
+from varve.usecases.meant import Meant, ask_which, explain_bearers, find_meant
+from varve.usecases.search_hints import explain_empty, explain_found
 from varve.usecases.session import Session
 from varve.usecases.shared_memories import (
     AskedGrants,

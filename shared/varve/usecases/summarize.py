@@ -37,8 +37,8 @@ from varve.usecases.asked_to_forget import (
 from varve.usecases.budget import is_spent
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
+from varve.usecases.period_reader import PeriodReader
 from varve.usecases.period_sources import (
-    PeriodReader,
     PeriodSources,
     PeriodUsers,
     user_order,

@@ -9,9 +9,7 @@ from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
 from varve.domain.language.tokens import spaced_words
-from varve.domain.ledger import (
-    expiry_key,
-)
+from varve.domain.ledger import expiry_key
 from varve.domain.record import MemoryType, Record, as_span
 from varve.domain.statements.drawn import has_own_time, tell_fact
 from varve.domain.statements.summary_sentences import read_sentences
@@ -25,9 +23,7 @@ from varve.domain.summary import (
 )
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
-from varve.usecases.period_sources import (
-    PeriodSources,
-)
+from varve.usecases.period_sources import PeriodSources
 from varve.usecases.timeline import timeline_expiry_notes
 
 SUMMARY_IMPORTANCE = 0.6

@@ -11,7 +11,7 @@ from varve.domain.search.row import Message
 from varve.domain.statements.confirmed_places import find_confirmations
 from varve.domain.statements.forgotten import Drawn, find_first_message
 from varve.domain.statements.sentences import tell_attribute
-from varve.domain.statements.standing import Standings
+from varve.domain.statements.standings import Standings
 from varve.domain.triple import Triple
 from varve.usecases.asked_triples import find_last_statement
 from varve.usecases.find import Stock, read_columns

@@ -14,10 +14,7 @@ from varve.domain.statements.telling import (
 )
 from varve.domain.validation import valid_text
 from varve.ports.meter import doing
-from varve.usecases.corrected_messages import (
-    build_correction_in,
-    read_heard,
-)
+from varve.usecases.corrected_messages import build_correction_in, read_heard
 from varve.usecases.correcting import choose_corrected
 from varve.usecases.ending import Ending, end_values, take_told_parts
 from varve.usecases.ingest import IngestOutcome, ingest

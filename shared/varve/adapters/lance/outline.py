@@ -13,12 +13,7 @@ from lancedb.table import Table
 from varve.adapters.lance.rows import ADDRESS, Addresses, read_all
 from varve.domain.record import MemoryType
 from varve.domain.search.lexical import Spots
-from varve.domain.search.outline import (
-    LINK_SEPARATOR,
-    TYPES,
-    Codes,
-    Outline,
-)
+from varve.domain.search.outline import LINK_SEPARATOR, TYPES, Codes, Outline
 
 SHORT = (
     "memory_type",

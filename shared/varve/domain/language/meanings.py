@@ -18,11 +18,7 @@ from varve.domain.language.dates import (
     shift,
     whole,
 )
-from varve.domain.language.numbered import (
-    day_number,
-    month_day,
-    weekday_day,
-)
+from varve.domain.language.numbered import day_number, month_day, weekday_day
 from varve.domain.language.seasons import season_in
 from varve.domain.language.vocabulary import Parts
 from varve.domain.language.yearly import (

@@ -1,20 +1,8 @@
 """English: what its sentences say of a change of state, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
-from varve.domain.rules.english_words import (
-    DATES,
-    EVER,
-    I_AM,
-    I_HAVE,
-    WE,
-)
-from varve.domain.rules.rule import (
-    Change,
-    Row,
-    ends,
-    ends_if_known,
-    sets,
-)
+from varve.domain.rules.english_words import DATES, EVER, I_AM, I_HAVE, WE
+from varve.domain.rules.rule import Change, Row, ends, ends_if_known, sets
 from varve.domain.rules.values import among_foods
 
 _HAVE = "(?:'ve| have|)"

@@ -18,12 +18,7 @@ from varve.domain.rules.filling import (
 )
 from varve.domain.rules.persons import possessive
 from varve.domain.rules.rule import Change, LanguageRules, Rule, Values, values
-from varve.domain.rules.sentences import (
-    QUOTED,
-    Sentence,
-    cut,
-    repeat_subjects,
-)
+from varve.domain.rules.sentences import QUOTED, Sentence, cut, repeat_subjects
 from varve.domain.triple import Op
 
 ASKED_IMPORTANCE = 0.9

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from varve.domain.language.abbreviations import build_abbreviation, split_at
-from varve.domain.language.spelling import (
-    restore_accents,
-    restore_apostrophes,
-)
+from varve.domain.language.spelling import restore_accents, restore_apostrophes
 from varve.domain.rules.capitals import restore_capitals
 
 MAX_SENTENCE = 600

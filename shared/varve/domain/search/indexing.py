@@ -17,13 +17,7 @@ from varve.domain.language.stopwords import (
     STOP_WORDS_BY_STEMMER,
 )
 from varve.domain.language.tokens import parts
-from varve.domain.search.lexical import (
-    Floats,
-    Ints,
-    Lexical,
-    Spots,
-    runs,
-)
+from varve.domain.search.lexical import Floats, Ints, Lexical, Spots, runs
 
 Numbering = dict[str, int]
 

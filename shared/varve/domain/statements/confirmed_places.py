@@ -10,7 +10,7 @@ from varve.domain.statements.confirming import Again
 from varve.domain.statements.cues import read_cues
 from varve.domain.statements.paired import StoreStatements
 from varve.domain.statements.particulars import Particulars, count_shared
-from varve.domain.statements.standing import Standings
+from varve.domain.statements.standings import Standings
 
 
 def fold_confirmations(

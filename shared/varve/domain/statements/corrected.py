@@ -7,7 +7,7 @@ import numpy as np
 
 from varve.domain.record import EmbeddedRecord, Record
 from varve.domain.search.columns import columns_of
-from varve.domain.statements.standing import Standings
+from varve.domain.statements.standings import Standings
 from varve.domain.statements.telling import list_corrected
 
 _NO_VECTOR = np.zeros(1, np.float32)

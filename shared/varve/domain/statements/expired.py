@@ -29,7 +29,8 @@ from varve.domain.statements.particulars import (
     read_particulars,
 )
 from varve.domain.statements.persons import is_person
-from varve.domain.statements.standing import Standing, Standings
+from varve.domain.statements.standing import Standing
+from varve.domain.statements.standings import Standings
 from varve.domain.statements.summary_sentences import SummarySentence
 from varve.domain.statements.told_values import ToldValues
 from varve.domain.statements.unasked import judge_unasked

@@ -5,12 +5,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from itertools import islice
 
-from varve.domain.statements.asked import (
-    Asking,
-    Found,
-    score_pair,
-    score_row,
-)
+from varve.domain.statements.asked import Asking, Found, score_pair, score_row
 from varve.domain.statements.corrected_values import (
     corrects_another_value,
     corrects_day,
@@ -19,11 +14,7 @@ from varve.domain.statements.leaving import leaves_asked
 from varve.domain.statements.likely import NEAR_FIRST, answers
 from varve.domain.statements.listed import leaves_others
 from varve.domain.statements.paired import StoreStatements
-from varve.domain.statements.pairs import (
-    relate,
-    share_words,
-    tells_of_others,
-)
+from varve.domain.statements.pairs import relate, share_words, tells_of_others
 from varve.domain.statements.told_values import ToldValues
 
 JUDGED_PLACES = 25

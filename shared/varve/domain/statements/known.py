@@ -15,12 +15,8 @@ from varve.domain.statements.paired import find_admitted
 from varve.domain.statements.particulars import count_shared
 from varve.domain.statements.parts import asks_for_parts, find_parts
 from varve.domain.statements.persons import Persons
-from varve.domain.statements.standing import (
-    CLEAR,
-    Standing,
-    Standings,
-    Successor,
-)
+from varve.domain.statements.standing import Standing, Successor
+from varve.domain.statements.standings import CLEAR, Standings
 from varve.domain.statements.told_values import ToldValues
 
 UNDOUBTED = 1.5

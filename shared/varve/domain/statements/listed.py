@@ -15,10 +15,7 @@ from varve.domain.statements.cues import (
     read_cues,
 )
 from varve.domain.statements.paired import StoreStatements
-from varve.domain.statements.particulars import (
-    collect_stems,
-    list_any_matter,
-)
+from varve.domain.statements.particulars import collect_stems, list_any_matter
 from varve.domain.statements.parts import split_parts
 from varve.domain.statements.told_values import ToldValues
 

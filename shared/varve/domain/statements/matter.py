@@ -4,7 +4,7 @@ from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import Cues
 from varve.domain.statements.pairs import NEAREST
 from varve.domain.statements.particulars import count_shared
-from varve.domain.statements.standing import Standings
+from varve.domain.statements.standings import Standings
 from varve.domain.statements.statement import Statement
 
 DOUBTFUL = -1.0

@@ -1,7 +1,7 @@
 """The turns that others name as superseded, of stores of any size.
 
 Search reads the same names from a store's columns, and finds likely successors besides
-(`standing.py`). Those depend on the question, so that no table and no page has them.
+(`standings.py`). Those depend on the question, so that no table and no page has them.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ import numpy as np
 
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.columns import columns_of
-from varve.domain.statements.standing import Standings
+from varve.domain.statements.standings import Standings
 from varve.domain.statements.telling import find_turn_id
 
 _NO_VECTOR = np.zeros(1, np.float32)

@@ -7,11 +7,7 @@ from functools import cache, lru_cache
 from varve.domain.language.names import NAME
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import fold, words
-from varve.domain.statements.cues import (
-    MAX_CACHED_TEXTS,
-    Cues,
-    join_phrases,
-)
+from varve.domain.statements.cues import MAX_CACHED_TEXTS, Cues, join_phrases
 from varve.domain.statements.particulars import TellingWord
 
 _NAMED = re.compile(rf"\W*(?P<name>{NAME}),? (?P<rest>.*)")

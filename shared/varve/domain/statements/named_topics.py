@@ -11,10 +11,7 @@ from varve.domain.language.phrases import any_of
 from varve.domain.language.tokens import bare_words, words
 from varve.domain.statements.forget_requests import Naming
 from varve.domain.statements.likeness import LEAST_LIKENESS
-from varve.domain.statements.told_sentences import (
-    ToldSentence,
-    is_form,
-)
+from varve.domain.statements.told_sentences import ToldSentence, is_form
 
 _POSSESSION = "s"
 _REACH = 2

@@ -8,10 +8,7 @@ from collections.abc import Iterable
 
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.pairs import (
-    changes_others,
-    split_clauses,
-)
+from varve.domain.statements.pairs import changes_others, split_clauses
 from varve.domain.statements.particulars import collect_stems, list_shared
 from varve.domain.statements.statement import Statement
 

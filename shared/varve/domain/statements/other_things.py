@@ -15,10 +15,7 @@ from varve.domain.statements.cues import (
     words_of_present,
 )
 from varve.domain.statements.other_matters import BESIDE_ALL
-from varve.domain.statements.particulars import (
-    list_any_matter,
-    read_stems,
-)
+from varve.domain.statements.particulars import list_any_matter, read_stems
 
 _OWNER = re.compile(r"\w+'s(?!\w)")
 HEAD_WORDS = 2

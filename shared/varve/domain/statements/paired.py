@@ -18,10 +18,7 @@ from varve.domain.statements.links import Relation, parse_links
 from varve.domain.statements.other_matters import tells_other_matter
 from varve.domain.statements.other_things import tells_other_thing
 from varve.domain.statements.owned_things import tells_thing_of_another
-from varve.domain.statements.pairs import (
-    adds_nothing,
-    score_pair,
-)
+from varve.domain.statements.pairs import adds_nothing, score_pair
 from varve.domain.statements.persons import is_person
 from varve.domain.statements.sameness import SAME_COSINE
 from varve.domain.statements.statement import Statement

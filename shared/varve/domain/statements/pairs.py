@@ -19,18 +19,9 @@ from varve.domain.statements.cues import (
     Cues,
     read_cues,
 )
-from varve.domain.statements.events import (
-    corrects_another_event,
-    leaves_event,
-)
-from varve.domain.statements.harm import (
-    leaves_harm,
-    leaves_harm_beside_diet,
-)
-from varve.domain.statements.named_subjects import (
-    names_another,
-    share_name,
-)
+from varve.domain.statements.events import corrects_another_event, leaves_event
+from varve.domain.statements.harm import leaves_harm, leaves_harm_beside_diet
+from varve.domain.statements.named_subjects import names_another, share_name
 from varve.domain.statements.particulars import (
     collect_stems,
     count_shared,

@@ -20,10 +20,8 @@ from varve.domain.statements.expired import (
 from varve.domain.statements.paired import StoreStatements, find_admitted
 from varve.domain.statements.pairs import relate
 from varve.domain.statements.repeats import StoreWords, list_sources
-from varve.domain.statements.standing import (
-    Standing,
-    Standings,
-)
+from varve.domain.statements.standing import Standing
+from varve.domain.statements.standings import Standings
 from varve.domain.statements.summary_sentences import (
     SummarySentence,
     read_sentences,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from varve.domain.record import MemoryType
 from varve.domain.search.ranking import Ranked
-from varve.domain.statements.answering import BEHIND, JUST_BEHIND
+from varve.domain.statements.present import BEHIND, JUST_BEHIND
 from varve.domain.statements.repeating import Key, MarkedSummary
 
 MAX_STAND_INS = 2

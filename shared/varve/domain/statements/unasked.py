@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from varve.domain.statements.standing import Standing, Standings, Successor
+from varve.domain.statements.standing import Standing, Successor
+from varve.domain.statements.standings import Standings
 
 
 def judge_unasked(

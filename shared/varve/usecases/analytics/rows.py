@@ -14,10 +14,7 @@ from varve.domain.statements.forgetting import AnyForgotten
 from varve.domain.triple import Triple
 from varve.domain.usage import Item
 from varve.ports.records import MemoryReader
-from varve.usecases.asked_to_forget import (
-    leave_out_forgotten,
-    read_forgotten,
-)
+from varve.usecases.asked_to_forget import leave_out_forgotten, read_forgotten
 from varve.usecases.asked_triples import find_triple_request
 from varve.usecases.cost_objects import months_in, read_days
 from varve.usecases.experience.rows import read_history

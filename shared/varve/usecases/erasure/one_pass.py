@@ -32,15 +32,8 @@ from varve.usecases.erasure.lineage import (
     find_stained,
     sorted_labels,
 )
-from varve.usecases.erasure.notes import (
-    find_barred_rows,
-    note_of,
-    sweep_notes,
-)
-from varve.usecases.erasure.rereads import (
-    add_to_plan,
-    build_reread,
-)
+from varve.usecases.erasure.notes import find_barred_rows, note_of, sweep_notes
+from varve.usecases.erasure.rereads import add_to_plan, build_reread
 from varve.usecases.erasure.statements import row_keys
 from varve.usecases.erasure.sweep import (
     TimelineLine,

@@ -13,18 +13,14 @@ from varve.domain.calendar import Grain
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.identity import Scope
 from varve.domain.record import Store
-from varve.messages.erasure import (
-    EraseRecords,
-)
+from varve.messages.erasure import EraseRecords
 from varve.messages.erasure_queue import send_erasure
 from varve.ports.objects import Objects
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.erased import Erased
 from varve.usecases.erasure.notes import find_notes
 from varve.usecases.erasure.one_pass import ErasurePass
-from varve.usecases.erasure.rereads import (
-    remove_from_plan,
-)
+from varve.usecases.erasure.rereads import remove_from_plan
 from varve.usecases.erasure.statements import find_statements
 from varve.usecases.erasure.subject import Subject
 from varve.usecases.session import Session
