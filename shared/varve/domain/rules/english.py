@@ -134,7 +134,7 @@ RULES = LanguageRules(
     ),
     shared_subjects=_SHARED_SUBJECTS,
     together=re.compile(
-        rf"\b(?:moved|relocated|went to live) (?:to|in) .{{1,60}}?,? {english_changes.BACK}\b"
+        rf"\b{english_changes.WENT_TO_LIVE} .{{1,60}}?,? {english_changes.BACK}\b"
         rf"|{english_changes.CHANGED_JOBS}",
         re.IGNORECASE,
     ),

@@ -8,7 +8,8 @@ from string import digits
 
 from varve.domain.language.statements import Expressions, Lean
 from varve.domain.names import ALSO_KNOWN_AS
-from varve.domain.triple import SINGLE_VALUED, Op
+from varve.domain.predicates import is_single_valued
+from varve.domain.triple import Op
 
 Values = dict[str, str]
 
@@ -125,7 +126,7 @@ def sets(
     predicate: str, value: str, subject: str = "{who}", replaces: str = ""
 ) -> Change:
     """Return the change to a new value; of a single-valued predicate it supersedes the others."""
-    op = Op.UPDATE if predicate in SINGLE_VALUED else Op.ADD
+    op = Op.UPDATE if is_single_valued(predicate) else Op.ADD
     return Change(op, predicate, value, subject, replaces)
 
 
