@@ -59,7 +59,8 @@ class Rule:
 class LanguageRules:
     """The rules and patterns of a language; the methods of `Reader` show how each is used.
 
-    `shared_subjects` find two states with one subject: "I'm vegan and allergic to nuts".
+    `inversions` turn a folded question into the words of a statement: "where do I live" is
+    "where I live". `shared_subjects` find two states with one subject: "I'm vegan and allergic to nuts".
     """
 
     code: str
@@ -84,6 +85,7 @@ class LanguageRules:
     since: re.Pattern[str]
     unreal: re.Pattern[str]
     forgettable: Mapping[str, str]
+    inversions: tuple[tuple[re.Pattern[str], str], ...]
     own_topic: str
     joins: re.Pattern[str]
     dangling: re.Pattern[str]
