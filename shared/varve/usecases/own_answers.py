@@ -9,6 +9,8 @@ from varve.domain.rules.own_questions import find_asked_predicate
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.routing import Route
 from varve.domain.search.row import Message
+from varve.domain.statements.cues import read_cues
+from varve.domain.statements.pairs import relate
 from varve.domain.triple import Op, Triple
 
 
@@ -26,7 +28,8 @@ def put_own_answers_first(
     predicate = find_asked_predicate(way.text)
     if predicate is None or _has_window(way):
         return list(found)
-    stating = _list_stating(predicate, read(), user, way.present)
+    triples = list(read())
+    stating = _list_stating(predicate, triples, user, way.present)
     own = {normalized(user or "")}
     for item in found:
         if item.row.type is MemoryType.TURN and item.row.user == user:
@@ -38,7 +41,27 @@ def put_own_answers_first(
         told = ((message, about) for message in item.row.messages)
         return is_over or about not in own or stating.isdisjoint(told)
 
-    return sorted(found, key=is_behind)
+    ordered = sorted(found, key=is_behind)
+    if found and _may_answer(found[0], ordered[0], way.text, triples):
+        return list(found)
+    return ordered
+
+
+def _may_answer(
+    first: Ranked, own: Ranked, question: str, triples: Iterable[Triple]
+) -> bool:
+    """Return whether the first record is a later statement on the matter that no rule reads."""
+    if first.row.time <= own.row.time:
+        return False
+    if not relate(read_cues(question), read_cues(first.row.content)):
+        return False
+    read = {
+        (one.conversation_id, id_)
+        for triple in triples
+        for one in triple.evidence
+        for id_ in one.message_ids
+    }
+    return first.row.messages.isdisjoint(read)
 
 
 def _has_window(way: Route) -> bool:
