@@ -73,3 +73,20 @@ def test_the_own_answer_stands_first_though_it_shares_no_word(
         memory.ingest(talk(number, text))
     first, *_ = memory.search(question, user_id="u-1").results
     assert "m0-0" in first.source_ids
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "question"),
+    [
+        ("I live in Leeds", "Our flat is in York now", "Where do I live?"),
+        ("Vivo en Bilbao", "Mi casa está en Gijón desde hace poco", "¿Dónde vivo?"),
+    ],
+)  # fmt: skip
+def test_a_later_answer_that_no_rule_reads_stays_first(
+    tmp_path: Path, earlier: str, later: str, question: str
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    for number, text in enumerate((earlier, later)):
+        memory.ingest(talk(number, text))
+    first, *_ = memory.search(question, user_id="u-1").results
+    assert "m1-0" in first.source_ids
