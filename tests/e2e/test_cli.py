@@ -529,6 +529,10 @@ class TestBadUsage:
                 ["--max-results", "greater than or equal to 1"],
             ),
             (
+                ["context", "x", "--max-tokens", "0"],
+                ["--max-tokens", "greater than or equal to 1"],
+            ),
+            (
                 ["search", "x", "--max-tokens", "0"],
                 ["--max-tokens", "greater than or equal to 1"],
             ),

@@ -278,3 +278,45 @@ def test_what_ends_one_value_of_a_list_set_by_hand_leaves_the_others(
 def list_allergies(memory: Memory) -> list[str]:
     attributes = memory.profile(user_id="u-9")["attributes"]
     return [one["value"] for one in attributes if one["key"] == "allergies"]
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("My number is now 555 0199.", "What is my phone number?"),
+        ("Mi nuevo número: 555 0199", "¿Cuál es mi teléfono?"),
+    ],
+)
+def test_a_number_that_its_user_tells_ends_the_one_set_by_hand(
+    memory: Memory, clock: Clock, told: str, asked: str
+) -> None:
+    memory.set_profile("phone", "555 0100", user_id=USER)
+    clock.now += timedelta(days=1)
+    memory.remember(told, user_id=USER)
+    assert read_profile(memory)["phone"] == "555 0199"
+    block = str(memory.context(asked, user_id=USER))
+    assert "555 0100" not in block
+    assert block.count("555 0199") == 1
+    clock.now += timedelta(days=1)
+    memory.set_profile("phone", "555 0300", user_id=USER)
+    assert read_profile(memory)["phone"] == "555 0300"
+    assert "555 0199" not in str(memory.context(asked, user_id=USER))
+
+
+def test_a_favourite_that_its_user_no_longer_likes_has_ended(
+    memory: Memory, clock: Clock
+) -> None:
+    def read_favourites() -> list[str]:
+        held = sorted(list_held(memory))
+        return [value for label, value in held if "favourite" in label]
+
+    for text, left in (
+        ("My favourite colour is teal.", ["teal"]),
+        ("My favourite colour is maroon now.", ["maroon"]),
+        ("Mi té favorito es el rooibos.", ["maroon", "rooibos"]),
+        ("I no longer like maroon.", ["rooibos"]),
+        ("Ya no me gusta el rooibos.", []),
+    ):
+        clock.now += timedelta(days=1)
+        memory.remember(text, user_id=USER)
+        assert read_favourites() == left

@@ -186,3 +186,45 @@ def test_a_change_or_a_correction_repeats_no_event(
     earlier: str, later: str
 ) -> None:
     assert not leaves_event(read_cues(earlier), read_cues(later))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "corrections", "others"),
+    [
+        (
+            "I bought 8 eggs",
+            ("Sorry, I bought 9", "Oh, sorry, I bought nine eggs.", "sorry i only bought 7"),
+            ("I bought 9 more", "Sorry, I bought 9 more", "Sorry, I ate 9", "Sorry I'm late, I bought 9",
+             "Sorry, I bought too many", "Oops, I missed 2 calls", "Sorry, I bought 9 as well"),
+        ),
+        (
+            "Compré 8 huevos",
+            ("Perdona, compré 9", "Ay, perdona, compré nueve huevos.", "Lo siento, compré solo 7"),
+            ("Compré 9 más", "Perdona, compré 9 más", "Perdona, comí 9", "Perdona, compré demasiados",
+             "Perdona, también compré 9 peras", "Perdona, perdí 2 llamadas"),
+        ),
+    ],
+)  # fmt: skip
+def test_an_apology_that_repeats_the_verb_with_a_number_corrects_an_event(
+    earlier: str, corrections: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    before = read_cues(earlier)
+    for text in corrections:
+        assert not leaves_event(before, read_cues(text)), text
+    for text in others:
+        assert leaves_event(before, read_cues(text)), text
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "question"),
+    [
+        ("I bought 8 eggs", "Sorry, I bought 9", "How many eggs did I buy?"),
+        ("Compré 8 huevos", "Perdona, compré 9", "¿Cuántos huevos compré?"),
+    ],
+)
+def test_a_number_corrected_at_once_supersedes_the_event(
+    tmp_path: Path, earlier: str, later: str, question: str
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    memory.ingest(talk(0, earlier, "> Noted.", later))
+    assert find_standings(memory, question) == {later: True, earlier: False}

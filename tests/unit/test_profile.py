@@ -255,6 +255,22 @@ class TestStated:
         long = an_operation("x" * (MAX_VALUE_CHARACTERS + 1))
         assert build_entries([long, an_operation("\x00")], [self.DANA]) == []
 
+    def test_a_told_number_stands_only_in_place_of_one_set_by_hand(
+        self,
+    ) -> None:
+        told = an_operation("555 0199", "phone", op=Op.UPDATE)
+        (number,) = build_entries([told], [self.DANA])
+        assert held(number) == {}
+        day = timedelta(days=1)
+        for at, current in ((-day, "555 0199"), (day, "555 0100")):
+            own = replace(
+                number,
+                value="555 0100",
+                event_time=MORNING + at,
+                conversation_id=None,
+            )
+            assert held(number, own) == {"phone": [current]}
+
     def test_every_predicate_leads_to_a_known_key(self) -> None:
         assert set(KEY_OF_PREDICATE.values()) == set(KNOWN_KEYS)
 

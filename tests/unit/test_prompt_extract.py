@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import Scope
+from varve.domain.predicates import SINGLE_VALUED
 from varve.domain.profile import KEY_OF_PREDICATE
-from varve.domain.triple import SINGLE_VALUED
 from varve.prompts.extract import (
     INSTRUCTIONS,
     ExtractReply,

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.support.builders import ACME, MORNING, an_operation
 from varve.adapters.in_memory import InMemoryGraph
 from varve.domain.identity import Scope
+from varve.domain.predicates import is_single_valued
 from varve.domain.triple import (
-    SINGLE_VALUED,
     Op,
     Triple,
     TripleOperation,
@@ -136,7 +136,7 @@ def test_a_single_valued_predicate_has_one_current_value_at_most(
     held = [
         t.source_id
         for t in fold(history)
-        if t.label in SINGLE_VALUED and t.invalid_at is None
+        if is_single_valued(t.label) and t.invalid_at is None
     ]
     assert len(held) == len(set(held))
 

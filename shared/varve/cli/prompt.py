@@ -9,8 +9,17 @@ from varve.api.memory import Memory
 from varve.cli.elsewhere import name_other_memories
 from varve.cli.output import format_count, print_result, say
 from varve.cli.reading import add_agents
-from varve.domain.errors import Rejected
+from varve.domain.errors import Rejected, rename_field
 from varve.domain.profile import DEFAULT_USER
+
+_OPTION_NAMES = {
+    "prompt": "TEXT",
+    "max_tokens": "--max-tokens",
+    "window_fraction": "--window-fraction",
+    "user_id": "--user",
+    "agents": "--agents",
+}
+"""The options of `varve context` as they are typed, by the names that errors give them."""
 
 
 def add_context(command: argparse.ArgumentParser) -> None:
@@ -49,16 +58,19 @@ def add_context(command: argparse.ArgumentParser) -> None:
 
 def context(options: argparse.Namespace, memory: Memory) -> None:
     """Print the block; without one print the reason on standard error."""
-    block = memory.context(
-        options.text,
-        max_tokens=options.max_tokens,
-        window_fraction=options.window_fraction,
-        user_id=options.user_id,
-        documents=[_read_text(name) for name in options.documents],
-        agents=options.agents,
-    )
+    documents = [_read_text(name) for name in options.documents]
+    with rename_field(_OPTION_NAMES):
+        block = memory.context(
+            options.text,
+            max_tokens=options.max_tokens,
+            window_fraction=options.window_fraction,
+            user_id=options.user_id,
+            documents=documents,
+            agents=options.agents,
+        )
     if block.empty and not options.json:
-        say(f"nothing to inject: {block.reason}")
+        reason = (block.reason or "").replace("max_tokens=", "--max-tokens ")
+        say(f"nothing to inject: {reason}")
         name_other_memories(memory)
         return
     print_result(options, block.to_dict(), [str(block)])

@@ -9,6 +9,7 @@ from varve.domain.profile import (
     LIST_KEYS,
     VITAL_KEYS,
     ProfileEntry,
+    drop_unasked,
     find_speakers,
     merge_entries,
     name_speaker,
@@ -26,7 +27,7 @@ def select_current_entries(
     replaces those of all.
     """
     held: dict[str, dict[str, dict[str, ProfileEntry]]] = {}
-    known = merge_entries(entries).values()
+    known = drop_unasked(merge_entries(entries).values())
     speakers = find_speakers(known)
     for entry in sort_entries(_drop_read(known)):
         if entry.event_time > now:

@@ -1,7 +1,9 @@
 """Deletions of triples that end nothing that is known."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from varve.domain.predicates import FAVOURITE
 from varve.domain.triple import (
     Op,
     TripleOperation,
@@ -23,3 +25,18 @@ def idle_deletions(
         if triple.evidence[0].op is not Op.DELETE:
             ids.discard(triple.evidence[-1].id)
     return frozenset(ids)
+
+
+def name_favourites(
+    deletions: Sequence[TripleOperation], known: Sequence[TripleOperation]
+) -> Iterator[TripleOperation]:
+    """Yield the deletions; one of any favourite becomes one of each known sort."""
+    sorts = {
+        one.predicate for one in known if one.predicate.startswith(FAVOURITE)
+    }
+    for deletion in deletions:
+        if deletion.predicate != FAVOURITE:
+            yield deletion
+            continue
+        for predicate in sorted(sorts):
+            yield replace(deletion, predicate=predicate)

@@ -20,6 +20,7 @@ from varve.domain.errors import Rejected
 from varve.domain.extraction import Utterance
 from varve.domain.identity import digest
 from varve.domain.names import normalized
+from varve.domain.predicates import is_single_valued
 from varve.domain.triple import Op, TripleOperation
 
 DEFAULT_USER = "default"
@@ -50,13 +51,21 @@ KEY_OF_PREDICATE = {
 }  # fmt: skip
 """The profile key for each predicate of a triple about a speaker.
 
-Contact data and likes have none, because a profile is put before every prompt.
+Contact data and likes have none, because a profile is put before every prompt. Contact
+data told in conversations takes the place of what the owner set by hand, and of nothing else.
 """
 
 
 def find_key(predicate: str) -> str:
     """Return the profile key of a predicate; without one, the key that the owner may set."""
     return KEY_OF_PREDICATE.get(predicate, predicate)
+
+
+def find_told_key(predicate: str) -> str | None:
+    """Return the key that statements under a predicate change; None: they change none."""
+    if is_single_valued(predicate):
+        return find_key(predicate)
+    return KEY_OF_PREDICATE.get(predicate)
 
 
 MAX_VALUE_CHARACTERS = 300
@@ -153,7 +162,7 @@ def build_entries(
     """
     entries: dict[str, ProfileEntry] = {}
     for operation in operations:
-        key = KEY_OF_PREDICATE.get(operation.predicate)
+        key = find_told_key(operation.predicate)
         speaker = _find_speaker(operation, utterances)
         if key is None or speaker is None:
             continue
@@ -189,6 +198,24 @@ def _find_speaker(
         if normalized(utterance.speaker) == name:
             return utterance
     return None
+
+
+def drop_unasked(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
+    """Return the statements without contact data and the like that only conversations told.
+
+    Where the owner set such an attribute by hand, it stays with all that was told of it.
+    """
+    told = list(entries)
+    by_hand = {one.key for one in told if one.conversation_id is None}
+    return [
+        one
+        for one in told
+        if one.key in by_hand or not _has_no_own_place(one.key)
+    ]
+
+
+def _has_no_own_place(key: str) -> bool:
+    return is_single_valued(key) and key not in KNOWN_KEYS
 
 
 def merge_entries(

@@ -28,15 +28,7 @@ from varve.domain.names import (
     meant,
     normalized,
 )
-
-SINGLE_VALUED = frozenset(
-    {
-        "lives_in", "works_at", "works_as", "name", "birthday", "age", "address", "email",
-        "phone", "diet", "time_zone", "language", "pronouns", "married_to", "reports_to", "hometown",
-        "studies_at",
-    }
-)  # fmt: skip
-"""Predicates that have one value at a time: a newer value closes the one before it."""
+from varve.domain.predicates import is_single_valued
 
 
 class Op(StrEnum):
@@ -264,7 +256,7 @@ class _Group:
 
         For a single-valued predicate these are all others, else the one it replaces.
         """
-        if self.predicate in SINGLE_VALUED:
+        if is_single_valued(self.predicate):
             return [other for other in self.open if other != value]
         named = self.value_of(operation.replaces or "")
         if named in self.open and named != value:
@@ -303,7 +295,7 @@ class _Group:
         return False
 
     def _meant(self, value: str) -> list[str]:
-        is_list = self.predicate not in SINGLE_VALUED
+        is_list = not is_single_valued(self.predicate)
         return meant(value, self.open, of_several=is_list)
 
     def _close(self, value: str, operation: TripleOperation) -> None:

@@ -12,8 +12,8 @@ from varve.domain.day_names import WEEKDAYS
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import Scope, digest
 from varve.domain.names import ALSO_KNOWN_AS
+from varve.domain.predicates import SINGLE_VALUED
 from varve.domain.profile import KEY_OF_PREDICATE
-from varve.domain.triple import SINGLE_VALUED
 from varve.prompts.fence import (
     Shape,
     data_line,
@@ -100,7 +100,8 @@ Triples say what is known about whom: subject, predicate, object. Names only, no
 speaker use the very text of "speaker"; write each entity the same way every time. "predicate" is English in
 snake_case whatever the language of the conversation, in the present tense, without the object in it:
 likes, lives_in, works_at, owns, allergic_to. The predicates that have one value at a time are:
-{single_valued}.
+{single_valued},
+and the favourite of a sort, such as favourite_colour.
 Use these where they fit. All others, such as likes, may have many values at once.
 Where the messages themselves say that two names are one ("Robert, everybody calls me Bob"), ADD a triple
 with the full name as subject, the predicate {also_known_as} and the other name as object; do so too for a

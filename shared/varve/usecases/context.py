@@ -22,6 +22,7 @@ from varve.domain.profile import (
     DEFAULT_USER,
     VITAL_KEYS,
     ProfileEntry,
+    drop_unasked,
     find_confirmations,
     find_speakers,
     sort_for_block,
@@ -198,7 +199,7 @@ class _Profile:
 
 def _select_profile(question: ContextQuestion, sources: Sources) -> _Profile:
     stock = question.open_stock(sources)
-    stated = sources.profile()
+    stated = drop_unasked(sources.profile())
     current = select_current_entries(stated, question.now)
     statements = drop_superseded_attributes(sort_for_block(current), stock)
     doubtful = find_doubtful_attributes(statements, stock)

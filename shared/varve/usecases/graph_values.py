@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from varve.domain.names import normalized
+from varve.domain.predicates import is_single_valued
 from varve.domain.profile import DEFAULT_USER, KNOWN_KEYS, ProfileEntry
 from varve.domain.statements.telling import EndedMessage
-from varve.domain.triple import SINGLE_VALUED
 from varve.usecases.corrected_messages import read_heard
 from varve.usecases.session import Session
 from varve.usecases.triples import list_messages
@@ -19,7 +19,7 @@ def find_graph_values(
     These are contact data and the like: no conversation sets such an attribute, so the
     profile has no entry of the message.
     """
-    if entry.key in KNOWN_KEYS or entry.key not in SINGLE_VALUED:
+    if entry.key in KNOWN_KEYS or not is_single_valued(entry.key):
         return []
     user = None if entry.user_id == DEFAULT_USER else entry.user_id
     names = _list_own_names(session, user, entries)

@@ -13,7 +13,7 @@ from varve.domain.extraction import (
     Utterance,
     restate_changes,
 )
-from varve.domain.idle_deletions import idle_deletions
+from varve.domain.idle_deletions import idle_deletions, name_favourites
 from varve.domain.metadata import encode_metadata, share_metadata
 from varve.domain.profile import ProfileEntry, build_entries
 from varve.domain.record import MemoryType, Record, fact_id
@@ -121,7 +121,8 @@ def _find_known_ends(
     session.queues.flush()
     known = evidence_of(session.graph.triples(session.scope))
     stated = [*known.values(), *extraction.operations]
-    ends = restate_changes(extraction.ends_if_known, utterances)
+    named = [*name_favourites(extraction.ends_if_known, stated)]
+    ends = restate_changes(named, utterances)
     idle = idle_deletions(ends, stated)
     return [one for one in ends if one.id not in idle]
 

@@ -13,6 +13,7 @@ from varve.domain.names import normalized
 from varve.domain.profile import (
     DEFAULT_USER,
     ProfileEntry,
+    drop_unasked,
     find_speakers,
     name_speaker,
     profile_key,
@@ -43,7 +44,7 @@ def read_profile(
     speakers has their `name`. Raises Rejected: invalid user id.
     """
     user = _user(user_id)
-    entries = session.profiles.entries(session.scope, user)
+    entries = drop_unasked(session.profiles.entries(session.scope, user))
     held = select_current_entries(entries, session.now)
     speakers = find_speakers(entries)
     return {

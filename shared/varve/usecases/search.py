@@ -47,6 +47,7 @@ from varve.usecases.lookup import (
     choose_lanes,
 )
 from varve.usecases.meant import Meant, ask_which, explain_bearers, find_meant
+from varve.usecases.own_answers import put_own_answers_first
 from varve.usecases.search_hints import explain_empty, explain_found
 from varve.usecases.session import Session
 from varve.usecases.shared_memories import (
@@ -277,10 +278,12 @@ def _find(
     current = no_window and asks_how_things_stand(way.text)
     found = find(_wanted(way, lanes, running, current=current), running.stocks)
     if current:
-        triples = fold_of_user(
+        of_user = fold_of_user(
             running.lookup.triples(), running.request.user_id
         )
-        found = demote_ended(found, way.text, find_ended(triples, way.present))
+        found = demote_ended(found, way.text, find_ended(of_user, way.present))
+    triples, user = running.lookup.triples, running.request.user_id
+    found = put_own_answers_first(found, way, triples, user)
     if running.request.include_superseded or not _is_about_present(way):
         return found
     return drop_corrected(found)

@@ -13,10 +13,10 @@ from varve.domain.graph import Neighbour, Neighbourhood, PathStep
 from varve.domain.idle_deletions import idle_deletions
 from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
+from varve.domain.predicates import is_single_valued
 from varve.domain.profile import find_key
 from varve.domain.statements.telling import EndedMessage
 from varve.domain.triple import (
-    SINGLE_VALUED,
     Op,
     Triple,
     TripleOperation,
@@ -151,7 +151,7 @@ def _ends(operation: TripleOperation, triple: Triple) -> bool:
         return False
     if operation.replaces:
         return normalized(operation.replaces) == normalized(value)
-    return operation.predicate in SINGLE_VALUED
+    return is_single_valued(operation.predicate)
 
 
 def describe_entity(

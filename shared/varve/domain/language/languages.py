@@ -158,7 +158,7 @@ class Changes:
     - `forgetting`: it asks to forget something. `reminding`: it asks to be reminded, or
       tells that something was forgotten.
     - `happening`, behind one of the `doers`: it tells what was done once, as "I bought" does;
-      `asks_event`: a question asks for that.
+      `asks_event`: a question asks for that. In `correcting`, `{event}` stands for both.
     - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge;
       `asks_memory`: for what is known or was told.
     - `asks_before`: in such a question the change follows that ended what is asked for.

@@ -35,7 +35,8 @@ _FILLER = (
 _TOPICS = {
     "address": "address", "email": "email", "email address": "email", "phone": "phone",
     "phone number": "phone", "number": "phone", "birthday": "birthday", "age": "age", "name": "name",
-    "job": "works_at", "employer": "works_at", "time zone": "time_zone", "job title": "works_as",
+    "job": "works_at", "profession": "works_as",
+    "employer": "works_at", "time zone": "time_zone", "job title": "works_as",
 }  # fmt: skip
 _OF_OWN = {
     "allergies": "allergic_to", "allergy": "allergic_to", "diet": "diet", "location": "lives_in",
@@ -134,7 +135,7 @@ RULES = LanguageRules(
     ),
     shared_subjects=_SHARED_SUBJECTS,
     together=re.compile(
-        rf"\b(?:moved|relocated|went to live) (?:to|in) .{{1,60}}?,? {english_changes.BACK}\b"
+        rf"\b{english_changes.WENT_TO_LIVE} .{{1,60}}?,? {english_changes.BACK}\b"
         rf"|{english_changes.CHANGED_JOBS}",
         re.IGNORECASE,
     ),
@@ -207,6 +208,12 @@ RULES = LanguageRules(
         r"\bnot my\b", re.IGNORECASE,
     ),
     forgettable=_list_forgettable(),
+    inversions=(
+        (re.compile(r"(what|where|who|how old) do i (.+)"), r"\1 i \2"),
+        (re.compile(r"(what|where|who|when|how old) (am|was) i(.*)"), r"\1 i \2\3"),
+        (re.compile(r"(what|who|when)(?: is|'s) (my .+)"), r"\1 \2 is"),
+        (re.compile(r"what(?: is|'s) (my .+ name)"), r"\1"),
+    ),
     joins=re.compile(r",? (?:and) |, ", re.IGNORECASE),
     own_topic="my {}",
     dangling=DANGLING_EN,

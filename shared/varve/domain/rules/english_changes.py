@@ -49,11 +49,26 @@ _LEFT_JOB = (
 _NOW_AT = "(?:now (?:I'm |I am )?|(?:I'm|I am) (?:now )?)(?:at|with)"
 CHANGED_JOBS = rf"\b{_LEFT_JOB.format(company='.{1,40}?', company3='.{1,40}?')},? (?:and |but |){_NOW_AT}\b"
 """An employer and the next one, which are read together."""
+_ONCE = "(?:just |recently |finally |now |officially |)"
 _NO_JOB = (ends("works_at"), ends("works_as"))
 _OWN_BUSINESS = (
     "(?:(?:start|open|found|set|launch|buil[dt]|run)(?:ed|ing|ning)?(?: up)? (?:my|our) own"
     "|(?:go|going|went|gone|become|became|turned|work|working) (?:freelance|freelancing|self-employed"
     "|independent)|freelanc(?:e|ing)|self-employed|work(?:ing)? for (?:myself|ourselves))"
+)
+
+_ON_OWN = (
+    f"(?:{I_AM} {_ONCE}(?:self-employed|freelancing|working (?:for myself|freelance))"
+    f"|I {_ONCE}(?:freelance|work for myself|work freelance|run my own business)"
+    f"|I(?:'ve| have)? {_ONCE}(?:gone|went|turned|become|became) (?:freelance|self-employed))"
+)
+"""Told by those who are their own employer, and who name no other beside it."""
+_ON_OWN_ENDS = (
+    r"(?: (?:now|these days|nowadays|full[- ]time|again))*"
+    r"(?=$|[,;.!)]| (?:and|but|because|since) )"
+)
+WENT_TO_LIVE = (
+    "(?:(?:moved|relocated) to|(?:went to live|settled(?: down)?) in)"
 )
 
 
@@ -120,6 +135,14 @@ ROWS = (
         "{who} lost their job", _NO_JOB, 0.8, 0.85, Lean.PAST),
     Row(rf"(?:I{_HAVE} {EVER}retired|{I_AM} retired){_WHEN}",
         "{who} is retired", _NO_JOB, 0.8, 0.85, Lean.PAST),
+    Row(rf"{_ON_OWN} as (?:an? )?{{job}}",
+        "{who} is self-employed{as_job}",
+        (ends("works_at"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
+    Row(rf"{_ON_OWN}(?:,? {{date}}{{end}}|{_ON_OWN_ENDS})",
+        "{who} is self-employed", ends("works_at"), 0.8, 0.85, Lean.PAST),
+    Row(rf"I(?:'ve| have)? {EVER}(?:(?:retrained|requalified|reskilled|qualified) (?:as|to be(?:come)?)"
+        rf"|become|became) (?:an? )?{{job}}",
+        "{who} works as {a_job}", sets("works_as", "{job}"), 0.8, 0.85, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}(?:handed in my (?:notice|resignation)|gave (?:my |)notice)(?: (?:at|to)"
         r" {company})?",
         "{who} gave notice{at_company}", (), 0.7, 0.85, Lean.PAST),
@@ -131,11 +154,11 @@ ROWS = (
     Row(rf"I{_HAVE} {EVER}(?:dropped out of|graduated from) (?:the )?{{company}}",
         "{who} no longer studies at {company}", ends("studies_at", "{company}"), 0.7, 0.85, Lean.PAST),
     # Where
-    Row(rf"{WE}{_HAVE} {EVER}(?:moved|relocated|went to live) (?:to|in) {{place}}{_STAY},? {BACK}"
+    Row(rf"{WE}{_HAVE} {EVER}{WENT_TO_LIVE} {{place}}{_STAY},? {BACK}"
         rf"(?: home|) (?:to|in) {{place2}}{_VISIT}",
         "{who} came back from {place} to {place2} and lives there",
         (ends("lives_in", "{place}"), sets("lives_in", "{place2}")), 0.8, 0.85),
-    Row(rf"{WE}{_HAVE} {EVER}(?:moved|relocated|went to live) (?:to|in) {{place}}{_STAY},? {BACK}"
+    Row(rf"{WE}{_HAVE} {EVER}{WENT_TO_LIVE} {{place}}{_STAY},? {BACK}"
         r"(?: home| again| already)?{end}",
         "{who} came back from {place}", ends("lives_in", "{place}"), 0.7, 0.8),
     Row(rf"I{_HAVE} {EVER}left {{place2}} and (?:moved|relocated) to {{place}}",
@@ -149,6 +172,9 @@ ROWS = (
         rf"|{{place2}}{_TO_STAY})",
         "{who} moved back to {place}{place2} and lives there",
         sets("lives_in", "{place}{place2}"), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:{WE}{_HAVE}|{I_AM}|we're|we are) {EVER}settled(?: down)? in {{place}}"
+        r"(?:,? {date}|(?: (?:now|these days|nowadays|at last|for good))?)(?=$|[,;.!)]| (?:and|but) )",
+        "{who} settled in {place} and lives there", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(r"(?:I've|I have|we've|we have) (?:been (?:living |based )?in|lived in) {place} since",
         "{who} lives in {place}", sets("lives_in", "{place}"), 0.8, 0.85),
     # Diet, pets

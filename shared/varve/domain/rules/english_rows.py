@@ -1,6 +1,7 @@
 """English: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
+from varve.domain.predicates import FAVOURITE
 from varve.domain.rules.english_words import EVER, I_AM, I_HAVE, NO_GLUTEN, WE
 from varve.domain.rules.rule import (
     Row,
@@ -58,8 +59,10 @@ def _tell_contact(noun: str) -> str:
     became = (
         "(?: to|[,:]?(?: (?:and |so |now )*(?:it's|it is|the new one is))?)"
     )
-    return f"(?:{own} is|(?:{changed}){became})(?: now)?:?"
+    return f"(?:{own}(?: is|(?=:))|(?:{changed}){became})(?: now)?:?"
 
+
+_HIRED = "(?:(?:got|was|been) (?:hired|recruited|taken on) (?:at|by)|got a (?:new )?job (?:at|with))"
 
 ROWS = (
     # Who
@@ -119,7 +122,7 @@ ROWS = (
         "{who} moved away from {place}", ends("lives_in", "{place}"), 0.7, 0.85, Lean.PAST),
     Row(rf"{WE} used to live in {{place}}",
         "{who} used to live in {place}", ends("lives_in", "{place}"), 0.5, 0.7),
-    Row(r"my (?:new |home |current |postal |mailing |shipping )*address is(?: now)?:? {address}",
+    Row(r"my (?:new |home |current |postal |mailing |shipping )*address(?: is(?: now)?:?|:) {address}",
         "{whose} address is {address}", sets("address", "{address}"), 0.7, 0.9),
     Row(_tell_contact("e-?mail(?: address)?") + " {email}",
         "{whose} email is {email}", sets("email", "{email}"), 0.7, 0.95),
@@ -157,13 +160,16 @@ ROWS = (
         rf" )?(?:at|with) {{company}}(?: as (?:an? |the )?{{job}})?",
         "{who} started at {company}{as_job}",
         (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
-    Row(rf"I(?:'ve| have)? {EVER}(?:joined|got hired (?:at|by)|got a (?:new )?job (?:at|with))"
-        rf" {{company}} as (?:an? |the |their )?(?:new )?{{job}}",
+    Row(rf"I(?:'ve| have)? {EVER}(?:joined|{_HIRED}) {{company}} as (?:an? |the |their )?(?:new )?{{job}}",
         "{who} joined {company}{as_job}",
         (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
-    Row(rf"I(?:'ve| have)? {EVER}(?:got hired (?:at|by)|was hired by|got a (?:new )?job (?:at|with))"
-        rf" {{company}}",
+    Row(rf"I(?:'ve| have)? {EVER}{_HIRED} {{company}}",
         "{who} was hired by {company}", sets("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
+    # "Hired me a car" and "hired me to paint a fence" are no employment.
+    Row(rf"{{company}}(?: has|'s|) {EVER}(?:hired|recruited|taken on|took on) me"
+        r"(?: as (?:an? |the |their )?(?:new )?{job}|(?:,? {date})?(?=$|[,;.!]| (?:and|but)\b))",
+        "{who} was hired by {company}{as_job}",
+        (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.8, Lean.PAST),
     Row(rf"(?:I start|{I_AM} starting) (?:working |work |my new job )?(?:at|with) {{company}}",
         "{who} starts at {company}", (), 0.7, 0.8, Lean.FUTURE),
     Row(r"I(?:'ve been|'ve just been| have been| got| was| just got) (?:promoted to|made|appointed|named)"
@@ -195,15 +201,17 @@ ROWS = (
     # Likes
     Row(rf"(?:I (?:don't|do not) (?:really )?(?:like|love|enjoy) {{item}} (?:any more|anymore|any"
         rf" longer)|I no longer (?:like|love|enjoy) {{thing2}}|{I_HAVE} gone off {{thing3}})",
-        "{who} no longer likes {item}{thing2}{thing3}", ends("likes", "{item}{thing2}{thing3}"), 0.6, 0.8),
+        "{who} no longer likes {item}{thing2}{thing3}",
+        (ends("likes", "{item}{thing2}{thing3}"), ends_if_known(FAVOURITE, "{item}{thing2}{thing3}")),
+        0.6, 0.8),
     Row(r"(?:I (?:don't|do not) (?P<use>eat|drink|take) {item} (?:any more|anymore|any longer)|I no longer"
         r" (?P<use2>eat|drink|take) {thing})",
         "{who} no longer {use}{use2}s {item}{thing}", ends_if_known("drinks", "{item}{thing}"), 0.6, 0.85),
     Row(rf"I {EVER}{{verb}} {{things}}", "{who} {verb} {things}", sets("likes", "{things}"), 0.5, 0.8),
     Row(rf"{I_AM} (?:a (?:big|huge) fan of|(?:really |very |super )?(?:into|fond of|keen on)) {{things}}",
         "{who} likes {things}", sets("likes", "{things}"), 0.5, 0.75),
-    Row(r"my (?:all-time )?favou?rite {item} is {thing2}",
-        "{whose} favourite {item} is {thing2}", sets("likes", "{thing2}"), 0.6, 0.85),
+    Row(r"my (?:new |all-time |current )?favou?rite {sort} is (?:now )?{thing2}",
+        "{whose} favourite {sort} is {thing2}", sets("{favourite}", "{thing2}"), 0.6, 0.85),
     Row(rf"I {EVER}(?:hate|dislike|detest|loathe|can't stand|cannot stand|(?:don't|do not)"
         rf" (?:like|enjoy)|(?:don't|do not) really like) (?!.* any ?more\b){{things}}",
         "{who} dislikes {things}", sets("dislikes", "{things}"), 0.5, 0.8),

@@ -3,6 +3,7 @@
 from varve.domain.language.languages import installed_language
 from varve.domain.language.names import FIRST_NAME, GIVEN_NAME, NAME, UPPER
 from varve.domain.language.statements import build_expressions
+from varve.domain.predicates import name_favourite
 from varve.domain.rules import names
 from varve.domain.rules.lists import ListWords, build_list_slot
 from varve.domain.rules.rule import Slot
@@ -162,6 +163,11 @@ SLOTS = {
     "two_names": Slot(rf"(?=\w+ [{UPPER}]){NAME}", is_person),
     "given_name": Slot(GIVEN_NAME, is_given_name),
     "person": Slot(FIRST_NAME, is_person),
+    "sort": Slot(
+        rf"{_WORD}(?: {_WORD}){{0,4}}?",
+        is_worth,
+        lambda value: {"favourite": name_favourite(value)},
+    ),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
     "things": Slot(

@@ -6,9 +6,10 @@ from datetime import date
 from varve.domain.language.dates import Span
 from varve.domain.language.statements import Lean
 from varve.domain.names import normalized
+from varve.domain.predicates import is_single_valued
 from varve.domain.rules.rule import Change, Values
 from varve.domain.rules.values import listed
-from varve.domain.triple import SINGLE_VALUED, Op
+from varve.domain.triple import Op
 
 LISTS = {
     "{things}",
@@ -55,11 +56,11 @@ def fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
     predicate = change.predicate.format_map(parts)
     op = change.op
     is_list = change.object in LISTS
-    if op is Op.DELETE and predicate not in SINGLE_VALUED:
+    if op is Op.DELETE and not is_single_valued(predicate):
         # "I don't like tea or coffee any more" ends two values that were told apart.
         is_list = True
     members = listed(whole) if is_list else [whole]
-    if op is Op.ADD and predicate in SINGLE_VALUED:
+    if op is Op.ADD and is_single_valued(predicate):
         op = Op.UPDATE
     subject = change.subject.format_map(parts)
     replaces = change.replaces.format_map(parts)

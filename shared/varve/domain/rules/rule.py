@@ -8,7 +8,8 @@ from string import digits
 
 from varve.domain.language.statements import Expressions, Lean
 from varve.domain.names import ALSO_KNOWN_AS
-from varve.domain.triple import SINGLE_VALUED, Op
+from varve.domain.predicates import is_single_valued
+from varve.domain.triple import Op
 
 Values = dict[str, str]
 
@@ -58,7 +59,8 @@ class Rule:
 class LanguageRules:
     """The rules and patterns of a language; the methods of `Reader` show how each is used.
 
-    `shared_subjects` find two states with one subject: "I'm vegan and allergic to nuts".
+    `inversions` turn a folded question into the words of a statement: "where do I live" is
+    "where I live". `shared_subjects` find two states with one subject: "I'm vegan and allergic to nuts".
     """
 
     code: str
@@ -83,6 +85,7 @@ class LanguageRules:
     since: re.Pattern[str]
     unreal: re.Pattern[str]
     forgettable: Mapping[str, str]
+    inversions: tuple[tuple[re.Pattern[str], str], ...]
     own_topic: str
     joins: re.Pattern[str]
     dangling: re.Pattern[str]
@@ -125,7 +128,7 @@ def sets(
     predicate: str, value: str, subject: str = "{who}", replaces: str = ""
 ) -> Change:
     """Return the change to a new value; of a single-valued predicate it supersedes the others."""
-    op = Op.UPDATE if predicate in SINGLE_VALUED else Op.ADD
+    op = Op.UPDATE if is_single_valued(predicate) else Op.ADD
     return Change(op, predicate, value, subject, replaces)
 
 

@@ -47,7 +47,8 @@ _TOLD_OF = {
     "donde trabajo": "works_at", "para quién trabajo": "works_at", "en qué trabajo": "works_as",
     "a qué me dedico": "works_as", "dónde estudio": "studies_at", "donde estudio": "studies_at",
     "de dónde soy": "hometown", "dónde nací": "born_in", "cuándo nací": "birthday",
-    "cuántos años tengo": "age", "mis alergias": "allergic_to", "a qué soy alérgico": "allergic_to",
+    "cuántos años tengo": "age", "qué edad tengo": "age",
+    "cuál es mi profesión": "works_as", "mis alergias": "allergic_to", "a qué soy alérgico": "allergic_to",
     "a qué soy alérgica": "allergic_to", "con quién estoy casado": "married_to",
     "con quién estoy casada": "married_to",
 }  # fmt: skip
@@ -167,6 +168,7 @@ RULES = LanguageRules(
         r"|imaginari[oa])\b|\bno (?:es )?mi\b", re.IGNORECASE
     ),
     forgettable=_list_forgettable(),
+    inversions=(),
     joins=re.compile(r",? (?:y|e) |, ", re.IGNORECASE),
     own_topic="mi {}",
     dangling=DANGLING_ES,

@@ -2,11 +2,11 @@
 
 from varve.domain.language.statements import Lean
 from varve.domain.rules.rule import Change, Row, ends, ends_if_known, sets
-from varve.domain.rules.spanish_words import DATES, MOVED
+from varve.domain.rules.spanish_words import DATES, MOVED, SETTLED
 from varve.domain.rules.values import among_foods
 
 _WHEN = r"(?:{end}|,? {date}(?=$|[,;.]| y | pero ))"
-_MOVED = rf"(?:{MOVED}|(?:ya |recién )?nos (?:mudamos|trasladamos))"
+_MOVED = rf"(?:{MOVED}|{SETTLED}|(?:ya |recién )?nos (?:mudamos|trasladamos))"
 _BACK = "(?:he vuelto|hemos vuelto|volví|volvimos|regresé|regresamos|he regresado|hemos regresado)"
 _THEN = "(?:pero|y) (?:al final |ya |luego |después |)(?:me |nos |)"
 RETURNED = rf"{_MOVED} (?:a|en) .{{1,60}}?,? {_THEN}{_BACK}\b(?! a \w+r\b)"
@@ -48,6 +48,13 @@ _DRUG = (
 )
 _LEFT = "(?:dejé|he dejado|renuncié a|he renunciado a|me fui de|me he ido de)"
 _NO_MORE = "ya no (?:trabajo|estoy) (?:en|para)"
+_ON_OWN = (
+    "(?:me (?:he hecho|hice) (?:autónom[oa]|freelance)"
+    "|(?:yo )?(?:ya |ahora )?soy (?:trabajadora? )?(?:autónom[oa]|freelance)"
+    "|(?:yo )?(?:ya |ahora )?trabajo (?:ya |ahora )?por (?:mi cuenta|cuenta propia)"
+    "|me (?:he establecido|establecí|he puesto|puse) por mi cuenta)"
+)
+"""Told by those who are their own employer, and who name no other beside it."""
 _NO_JOB = (ends("works_at"), ends("works_as"))
 _MENDED = "(?:arreglad|reparad|solucionad)[oa]"
 
@@ -113,6 +120,17 @@ ROWS = (
         "{who} perdió su trabajo en {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
     Row(rf"(?:me (?:jubilé|he jubilado)|estoy jubilad[oa]){_WHEN}",
         "{who} ya no trabaja: jubilación", _NO_JOB, 0.8, 0.85, Lean.PAST),
+    Row(rf"{_ON_OWN} (?:como|de) {{job}}",
+        "{who} trabaja por cuenta propia{as_job}",
+        (ends("works_at"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
+    Row(rf"{_ON_OWN}(?:,? {{date}}{{end}}|(?: (?:ahora|ya|otra vez|de nuevo))?"
+        r"(?=$|[,;.!)]| (?:y|pero|desde|porque) ))",
+        "{who} trabaja por cuenta propia", ends("works_at"), 0.8, 0.85, Lean.PAST),
+    Row("me (?:he (?:reconvertido|reciclado|convertido)|reconvertí|reciclé|convertí) (?:en|como|a)"
+        " (?:una? )?{job}",
+        "{who} trabaja como {job}", sets("works_as", "{job}"), 0.8, 0.85, Lean.PAST),
+    Row("me (?:he (?:hecho|formado como|titulado como)|hice) {job}",
+        "{who} trabaja como {job}", sets("works_as", "{job}"), 0.8, 0.8, Lean.PAST),
     Row(rf"(?:llevo (?:{_SPAN} )?trabajando|hace {_SPAN} que trabajo) (?:en|para) {{company}}",
         "{who} trabaja en {company}", sets("works_at", "{company}"), 0.8, 0.85),
     # Where

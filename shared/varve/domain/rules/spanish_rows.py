@@ -1,6 +1,7 @@
 """Spanish: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.language.statements import Lean
+from varve.domain.predicates import FAVOURITE
 from varve.domain.rules.rule import (
     Row,
     ends,
@@ -9,7 +10,7 @@ from varve.domain.rules.rule import (
     known_as,
     sets,
 )
-from varve.domain.rules.spanish_words import MOVED
+from varve.domain.rules.spanish_words import MOVED, SETTLED
 
 _NOW = "(?:ahora |también |actualmente |ya |)"
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
@@ -30,14 +31,21 @@ _OWN_NICKNAME = (
     known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
 )  # fmt: skip
 
+_HIRED = (
+    "me (?:han (?:contratado|fichado|cogido)|contrataron|ficharon|cogieron"
+    "|acaban de (?:contratar|fichar))"
+)
+_HIRES = "(?:ya )?me (?:ha (?:contratado|fichado)|contrató|fichó|acaba de (?:contratar|fichar))"
+
 
 def _tell_contact(noun: str) -> str:
     """Return how speakers begin to tell a number or an address of theirs, also a changed one."""
     own = f"(?:ahora )?mi (?:nuevo )?{noun}(?: nuevo| personal)?(?: ahora)?"
+    told = rf"{own}(?: es|(?=:))"
     changed = f"(?:he cambiado|cambié) (?:de|mi) {noun}|mi {noun} ha cambiado"
     gained = f"tengo (?:un )?(?:nuevo {noun}|{noun} nuevo)"
     became = "(?: a|[,:]?(?: (?:y )?(?:ahora )?(?:es|el nuevo es))?)"
-    return f"(?:{own} es|(?:{changed}|{gained}){became})(?: ahora)?:?"
+    return f"(?:{told}|(?:{changed}|{gained}){became})(?: ahora)?:?"
 
 
 ROWS = (
@@ -72,6 +80,10 @@ ROWS = (
         0.8, 0.85, Lean.PAST),
     Row(rf"{MOVED} a {{place}}",
         "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
+    Row(rf"{SETTLED} en {{place}}(?:{{end}}|,? {{date}})",
+        "{who} vive en {place}", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
+    Row("nos (?:instalamos|establecimos|asentamos|afincamos) en {place} {date}",
+        "{who} vive en {place}", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"(?:yo )?{_NOW}(?:vivo|vivimos) en {{place}}, no en {{place2}}",
         "{who} vive en {place}, no en {place2}",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9),
@@ -82,7 +94,8 @@ ROWS = (
     Row("(?:me mudo|nos mudamos|me voy a mudar|nos vamos a mudar|me voy a vivir) a {place}",
         "{who} se muda a {place}", (), 0.7, 0.8, Lean.FUTURE),
     Row("antes vivía en {place}", "{who} vivía antes en {place}", ends("lives_in", "{place}"), 0.5, 0.7),
-    Row("mi (?:nueva )?dirección (?:nueva )?(?:ahora )?es:? {address}", "La dirección de {who} es {address}",
+    Row("mi (?:nueva )?dirección(?: nueva)?(?: (?:ahora )?es:?|:) {address}",
+        "La dirección de {who} es {address}",
         sets("address", "{address}"), 0.7, 0.9),
     Row(
         _tell_contact("(?:correo|email|e-mail|mail|correo electrónico)") + " {email}",
@@ -112,6 +125,14 @@ ROWS = (
         " (?:a trabajar )?en {company}(?: como {job})?",
         "{who} empezó en {company}{as_job}",
         (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
+    Row(rf"{_HIRED} en (?:la empresa )?{{company}}(?: (?:como|de) {{job}})?",
+        "Contrataron a {who} en {company}{as_job}",
+        (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.85, Lean.PAST),
+    # "Me contrató un seguro" is no employment.
+    Row(rf"(?:{{company}} {_HIRES}|{_HIRES} {{company2}})(?: (?:como|de) {{job}}"
+        "|(?:,? {date})?(?=$|[,;.!]| (?:y|pero) ))",
+        "{company}{company2} contrató a {who}{as_job}",
+        (sets("works_at", "{company}{company2}"), sets("works_as", "{job}")), 0.8, 0.8, Lean.PAST),
     Row("(?:empiezo|comienzo) (?:a trabajar )?en {company}",
         "{who} empieza en {company}", (), 0.7, 0.8, Lean.FUTURE),
     Row("me (?:han ascendido|ascendieron|han promovido|promovieron) a {job}", "Ascendieron a {who} a {job}",
@@ -130,7 +151,7 @@ ROWS = (
     # Likes
     Row("ya no me (?:gustan?|encantan?|interesan?) (?:el |la |los |las )?{thing}",
         "A {who} ya no le gusta: {thing}",
-        ends("likes", "{thing}"), 0.6, 0.8),
+        (ends("likes", "{thing}"), ends_if_known(FAVOURITE, "{thing}")), 0.6, 0.8),
     Row(rf"(?:a mí )?{_NOW}me {{verb}}(?: mucho| muchísimo)? (?P<article>el |la |los |las )?{{things}}",
         "A {who} le {verb} {article}{things}", sets("likes", "{things}"), 0.5, 0.8),
     Row("(?:odio|detesto|aborrezco) (?P<article>el |la |los |las )?{things}",
@@ -138,8 +159,9 @@ ROWS = (
     Row("(?:a mí )?no me {verb} (?:nada )?(?P<article>el |la |los |las )?{things}",
         "A {who} no le {verb} {article}{things}",
         sets("dislikes", "{things}"), 0.5, 0.8),
-    Row("mi {item} (?P<sort>favorit[oa]|preferid[oa]) es (?P<article>el |la |los |las )?{thing}",
-        "Lo que más le gusta a {who} ({item}): {thing}", sets("likes", "{thing}"), 0.6, 0.85),
+    Row(rf"{_NOW}mi (?:nuev[oa] )?{{sort}} (?:favorit[oa]|preferid[oa])(?: ahora)? es (?:ahora )?"
+        "(?:el |la |los |las )?{thing}",
+        "Lo que más le gusta a {who} ({sort}): {thing}", sets("{favourite}", "{thing}"), 0.6, 0.85),
     Row(
         "(?:yo )?prefiero (?P<article>el |la |los |las )?{item} (?:a |antes que |en vez de |{al})"
         "(?P<article2>el |la |los |las )?{thing}",

@@ -5,6 +5,7 @@ import re
 from varve.domain.language.languages import installed_language
 from varve.domain.language.names import FIRST_NAME, GIVEN_NAME, NAME, UPPER
 from varve.domain.language.statements import build_expressions
+from varve.domain.predicates import name_favourite
 from varve.domain.rules import names
 from varve.domain.rules.lists import ListWords, build_list_slot
 from varve.domain.rules.rule import Slot
@@ -42,6 +43,11 @@ MOVED = (
     "|acabo de (?:mudarme|trasladarme|irme a vivir)|acabamos de (?:mudarnos|trasladarnos|irnos a vivir))"
 )
 """Begins what speakers say of their own move that is over."""
+SETTLED = (
+    "(?:(?:me he|nos hemos) (?:instalado|establecido|asentado|afincado)"
+    "|me (?:instalé|establecí|asenté|afinqué)"
+    "|(?:(?:ya|ahora) )?(?:estoy|estamos) (?:ya |ahora )?(?:instalad|establecid|asentad|afincad)[oa]s?)"
+)
 
 END = (
     r"(?=$|[,;:()!?]| [-–—] | (?:pero|porque|aunque|desde|cuando|mientras|así que|como|excepto|salvo|después"
@@ -178,6 +184,11 @@ SLOTS = {
     "two_names": Slot(rf"(?=\w+ [{UPPER}]){NAME}", is_no_title),
     "given_name": Slot(GIVEN_NAME, is_given_name),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
+    "sort": Slot(
+        rf"{_WORD}(?: {_WORD}){{0,4}}?",
+        is_worth,
+        lambda value: {"favourite": name_favourite(value)},
+    ),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "things": Slot(
         rf"(?:(?>{_ITEM}(?:, (?![ye] ){_ITEM}){{1,6}} [ye] (?:(?:el|la|los|las) )?{_WORD}(?:"

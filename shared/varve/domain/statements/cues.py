@@ -289,9 +289,12 @@ def _build_reader(language: Language) -> _Reader | None:
     doers, happening = table.pop("doers"), table.pop("happening")
     for name in ("qualifying", "theirs"):  # they show nothing alone
         del table[name]
+    event = any_of(doers) + any_of(happening)
+    correcting = [one.replace("{event}", event) for one in table["correcting"]]
     lists = {
         **table,
-        "happening": [any_of(doers) + any_of(happening)] if happening else (),
+        "correcting": correcting,
+        "happening": [event] if happening else (),
         **{TOPIC + name: words for name, words in topics.items()},
         **{SEVERAL + name: words for name, words in several.items()},
     }

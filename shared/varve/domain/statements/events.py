@@ -43,9 +43,11 @@ def leaves_event(earlier: Cues, later: Cues) -> bool:
     """Return whether the later text leaves an event as it is: of two purchases neither has ended.
 
     It tells no change, or only what was done as well; or both tell a change in nearly the
-    same words.
+    same words; or it corrects what was done in other words.
     """
     if earlier.has("happening") and _changes_nothing(earlier, later):
+        return True
+    if _corrects_in_other_words(earlier, later):
         return True
     if not (earlier.is_strong and later.is_strong):
         return False
@@ -69,6 +71,19 @@ def _changes_nothing(earlier: Cues, later: Cues) -> bool:
     if not later.has("happening") or "correcting" in changes:
         return False
     return changes <= earlier.found
+
+
+def _corrects_in_other_words(earlier: Cues, later: Cues) -> bool:
+    """Return whether both tell what was done and a correction has no word of the earlier text.
+
+    "Sorry, I ate 9" leaves "I bought 8 eggs" as it is.
+    """
+    if not (earlier.has("happening") and later.has("happening")):
+        return False
+    is_correction = later.has("correcting")
+    return is_correction and not count_shared(
+        later.particulars, earlier.particulars
+    )
 
 
 def corrects_another_event(earlier: Statement, later: Statement) -> bool:

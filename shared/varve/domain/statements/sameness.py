@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from varve.domain.language.tokens import fold
 from varve.domain.record import Vector
+from varve.domain.statements.named_days import names_day
 from varve.domain.statements.particulars import (
     find_difference,
     read_particulars,
@@ -58,8 +59,13 @@ def have_same_source(one: Saying, other: Saying) -> bool:
 
 
 def names_value(text: str, value: str) -> bool:
-    """Return whether a text contains a value as written, apart from case and accents."""
-    return bool(value) and fold(value) in fold(text)
+    """Return whether a text contains a value as written, apart from case and accents.
+
+    A day of the year may be written in any way: "3 de mayo" is "3 May".
+    """
+    if not value:
+        return False
+    return fold(value) in fold(text) or names_day(text, value)
 
 
 def mean_the_same(

@@ -8,12 +8,12 @@ from functools import cached_property
 from itertools import chain
 
 from varve.domain.language.tokens import fold
+from varve.domain.predicates import is_single_valued
 from varve.domain.search.row import Message
 from varve.domain.statements.confirming import Agreement
 from varve.domain.statements.cues import Cues
 from varve.domain.statements.particulars import collect_stems, read_stems
 from varve.domain.triple import (
-    SINGLE_VALUED,
     Op,
     Triple,
     TripleKey,
@@ -224,7 +224,7 @@ class ToldValues:
         before = _collect(self._stated, earlier).keys()
         after = _collect(self._stated, later).keys()
         shared = before & (after | _collect(self._ended, later).keys())
-        if any(predicate in SINGLE_VALUED for _, predicate in shared):
+        if any(is_single_valued(predicate) for _, predicate in shared):
             return True
         if shared:
             return tells_change
@@ -272,7 +272,7 @@ class ToldValues:
             named.add(slot)
             if told & after.get(slot, set()):
                 again.add(slot)
-            elif slot in after and slot[1] in SINGLE_VALUED:
+            elif slot in after and is_single_valued(slot[1]):
                 return False
         tells_value = not all(map(_introduces, named))
         return any(not (tells_value and _introduces(slot)) for slot in again)
