@@ -50,8 +50,8 @@ def remember(
 def name_speaker(session: Session, conversation: Conversation) -> Conversation:
     """Return a conversation in which its user speaks by the name that memory knows.
 
-    So what is told without a name reaches what was told with it. Ids of messages stay:
-    a repeated message is known. Raises Retryable.
+    A request to forget without a name then reaches the statements made by name. Ids of
+    messages stay, so that a repeated message is known. Raises Retryable.
     """
     name = _find_name(session, conversation.user_id)
     if name is None:
