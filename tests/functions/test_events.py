@@ -70,6 +70,22 @@ def test_the_faulty_ingest_event_is_refused_by_its_field() -> None:
     assert refused.value.field == "messages[0].role"
 
 
+@pytest.mark.parametrize("type_", ["recall", "", 5, ["remember"]])
+def test_an_event_of_an_unknown_type_names_those_there_are(
+    type_: object,
+) -> None:
+    event = {**load_event("ingest.remember"), "type": type_}
+    with pytest.raises(Rejected) as refused:
+        read_event(event, MORNING)
+    assert refused.value.field == "type"
+    assert "'remember', 'correct' or 'outcome'" in str(refused.value)
+
+
+def test_a_conversation_may_have_a_type_of_its_own() -> None:
+    event = {**load_event("ingest.conversation"), "type": "chat"}
+    assert len(read_event(event, MORNING)) == 1
+
+
 def test_the_extract_event_carries_an_ingest_message() -> None:
     (delivery,) = deliveries(load_event("extract.batch"), QUEUE)
     message = read_ingest(delivery, objects=InMemoryObjects())

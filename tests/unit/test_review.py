@@ -101,13 +101,51 @@ def test_8_review_pairs_statements_of_one_matter_alone(
     assert told == {earlier: f"u-1: {later}" for earlier, later in CHANGED}
 
 
+HOMES = [
+    (
+        "I'm Ana Ruiz. I live in Utrecht.",
+        "I moved to Porto.",
+        "I live in Faro.",
+    ),
+    ("Soy Ana Ruiz. Vivo en Utrecht.", "Me mudé a Oporto.", "Vivo en Faro."),
+]
+"""A message of two parts, what contradicts its second one, and a correction."""
+
+
+@pytest.mark.parametrize(
+    ("said", "corrections"),
+    [
+        ([CHANGED[0][0]], [CHANGED[0][1]]),
+        *(([first], [last]) for first, _, last in HOMES),
+        *(([first], [later, last]) for first, later, last in HOMES),
+        *(([first, later], [last]) for first, later, last in HOMES),
+    ],
+)
 def test_8_review_leaves_out_what_a_correction_replaced(
-    memory: Memory,
+    memory: Memory, said: list[str], corrections: list[str]
 ) -> None:
-    memory.ingest(talk(1, CHANGED[0][0]))
-    turn = memory.search(memory_types=["turn"]).results[0].id
-    memory.correct(turn, CHANGED[0][1])
-    assert not memory.review(days=30).statements
+    for number, text in enumerate(said):
+        memory.ingest(talk(1 + number, text))
+    turn = memory.search(memory_types=["turn"]).results[-1].id
+    for text in corrections:
+        memory.correct(turn, text)
+    listed = [one.content for one in memory.review(days=0).statements]
+    assert f"u-1: {said[0]}" not in listed
+
+
+@pytest.mark.parametrize(("said", "later", "correction"), HOMES)
+def test_review_lists_a_corrected_message_for_its_other_part(
+    memory: Memory, said: str, later: str, correction: str
+) -> None:
+    costs = {"I": "The gym costs 30 euros.", "S": "Pago 30 euros de gimnasio."}
+    now = {"I": "The gym costs 45 euros.", "S": "Pago 45 euros de gimnasio."}
+    both = f"{costs[said[0]]} {said.split('. ')[1]}"
+    memory.ingest(talk(1, both))
+    turn = memory.search(memory_types=["turn"]).results[-1].id
+    memory.correct(turn, correction)
+    memory.ingest(talk(5, now[said[0]]))
+    listed = [one.content for one in memory.review(days=0).statements]
+    assert listed == [f"u-1: {both}"]
 
 
 def tell_homes(memory: Memory, users: int, filling: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from varve import Memory
+from varve.cli.main import main
 
 NOW = datetime(2026, 3, 9, 10, tzinfo=UTC)
 SPEAKERS = ["Ana Ruiz", "Ana López", "Bo McLaren", "Bo van Dyk"]
@@ -46,3 +47,27 @@ def test_a_question_with_a_name_of_several_names_them_as_written(
 
 def test_the_graph_suggests_names_as_written(memory: Memory) -> None:
     assert memory.graph.suggest("Ana") == ["Ana López", "Ana Ruiz"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "note"),
+    [
+        ("Ana", "'Ana' may also mean Ana López\n"),
+        ("ana ruiz", ""),
+        ("Oslo", ""),
+    ],
+)
+def test_graph_show_names_others_of_the_name_beside_the_one_shown(
+    tmp_path: Path,
+    memory: Memory,
+    capsys: pytest.CaptureFixture[str],
+    asked: str,
+    note: str,
+) -> None:
+    fact = {"source_id": "Ana Ruiz", "label": "also_known_as"}
+    with memory.graph as graph:
+        graph.update_facts([{**fact, "target_id": "Ana"}])
+    assert main(["graph", "show", asked, "--store", str(tmp_path)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == note
+    assert "Oslo" in captured.out

@@ -11,6 +11,7 @@ from varve.api.memory import Memory
 from varve.cli.elsewhere import name_other_memories
 from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Rejected
+from varve.domain.names import normalized
 
 if TYPE_CHECKING:
     from varve.look.branches import Branch, Edge
@@ -88,8 +89,8 @@ def _show(options: argparse.Namespace, memory: Memory) -> None:
     else:
         lines = [] if options.json else format_tree(edges, root)
         print_result(options, edges, lines)
-    if not edges and options.subject:
-        _suggest(options.subject, graph)
+    if options.subject:
+        _suggest(options.subject, graph, edges)
     if not edges:
         name_other_memories(memory)
     if found.left_out:
@@ -98,11 +99,18 @@ def _show(options: argparse.Namespace, memory: Memory) -> None:
         )
 
 
-def _suggest(subject: str, graph: Graph) -> None:
-    """Name the entities that an unknown name may be a part of."""
+def _suggest(subject: str, graph: Graph, edges: "Sequence[Edge]") -> None:
+    """Name the other entities whose names have the words of the one asked for."""
     names = graph.suggest(subject)
-    if names:
-        say(f"no triple names {subject!r}; did you mean {', '.join(names)}?")
+    if not edges:
+        if names:
+            listed = ", ".join(names)
+            say(f"no triple names {subject!r}; did you mean {listed}?")
+        return
+    shown = graph.entity(subject)["id"]
+    others = [one for one in names if normalized(one) != shown]
+    if others:
+        say(f"{subject!r} may also mean {', '.join(others)}")
 
 
 def _parse_most(text: str) -> int:

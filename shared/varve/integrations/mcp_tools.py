@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from varve.api.ingested import Ingested
 from varve.api.memory import Memory
+from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Rejected, VarveError
 from varve.domain.identity import digest, path_id, reference
 from varve.domain.search.query import spellings, split_names
@@ -111,6 +112,8 @@ class Tools:
         return _dump(models.CorrectAnswer, self._tell(corrected))
 
     def _remember(self, arguments: Mapping[str, Any]) -> Json:
+        from varve.usecases.tell import name_speaker
+
         call = _parse(models.RememberArguments, arguments)
         conversation_id = call.conversation_id or self._choose_conversation()
         said = call.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -119,7 +122,10 @@ class Tools:
             "userId": self.user_id,
             "messages": said["messages"],
         }
-        ingested = self._tell(self.memory.ingest(conversation))
+        parsed = parse_conversation(conversation)
+        with self.memory.sessions.open(self.memory.scope) as session:
+            named = name_speaker(session, parsed)
+        ingested = self._tell(self.memory.ingest(named))
         told = {"conversationId": conversation_id, **ingested}
         return _dump(models.RememberAnswer, told)
 

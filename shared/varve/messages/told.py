@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from varve.domain.conversation import Conversation, Instant, Name, Reference
+from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.statements.telling import (
     build_correction_of,
@@ -45,15 +46,22 @@ _EVENTS: Mapping[str, type[RememberEvent | CorrectEvent]] = {
     "remember": RememberEvent,
     "correct": CorrectEvent,
 }
+_TYPES = "'remember', 'correct' or 'outcome'"
+_OF_CONVERSATIONS = frozenset(("conversationId", "messages", "conversations"))
 
 
 def read_told(event: object, now: datetime) -> list[Conversation]:
-    """Return the conversation of a statement or a correction; none of any other event.
+    """Return the conversation of a statement or a correction; none of a conversation.
 
-    Raises Rejected: names the field.
+    Raises Rejected: names the field, such as an unknown `type`.
     """
-    if isinstance(event, Mapping) and event.get("type") in _EVENTS:
+    if not isinstance(event, Mapping):
+        return []
+    type_ = event.get("type")
+    if isinstance(type_, str) and type_ in _EVENTS:
         return [_parse_told_event(event, now)]
+    if type_ is not None and event.keys().isdisjoint(_OF_CONVERSATIONS):
+        raise Rejected("type", f"must be one of {_TYPES}, not {type_!r:.40}")
     return []
 
 

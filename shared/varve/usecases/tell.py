@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from varve.domain.calendar import Grain
-from varve.domain.conversation import Conversation
+from varve.domain.conversation import Conversation, Message
 from varve.domain.identity import reference
 from varve.domain.record import Record
 from varve.domain.statements.persons import is_person
@@ -42,6 +42,30 @@ def remember(
         name=_find_name(session, user),
     )
     return ingest(session, [conversation.in_scope(session.scope)])
+
+
+def name_speaker(session: Session, conversation: Conversation) -> Conversation:
+    """Return a conversation in which its user speaks by the name that memory knows.
+
+    A request to forget without a name then reaches the statements made by name. Ids of
+    messages stay, so that a repeated message is known. Raises Retryable.
+    """
+    name = _find_name(session, conversation.user_id)
+    if name is None:
+        return conversation
+    named = [
+        one.model_copy(update={"name": name})
+        if _speaks_unnamed(one, conversation.user_id)
+        else one
+        for one in conversation.messages
+    ]
+    return conversation.model_copy(update={"messages": named})
+
+
+def _speaks_unnamed(message: Message, user: str | None) -> bool:
+    """Return whether a message is a conversation's user's own and has no name."""
+    is_own = message.role == "user" and message.user_id in (None, user)
+    return is_own and message.name is None
 
 
 def _find_name(session: Session, user: str | None) -> str | None:

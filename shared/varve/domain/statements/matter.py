@@ -4,6 +4,7 @@ from varve.domain.statements.confirming import only_reminds
 from varve.domain.statements.cues import Cues
 from varve.domain.statements.pairs import NEAREST
 from varve.domain.statements.particulars import count_shared
+from varve.domain.statements.parts import find_corrected_parts
 from varve.domain.statements.standings import Standings
 from varve.domain.statements.statement import Statement
 
@@ -16,7 +17,8 @@ LEAST_LIKENESS = 0.5
 def find_doubt(standings: Standings, row: int) -> int | None:
     """Return the statement that most likely contradicts a row; None: none may.
 
-    It was said after the row's last confirmation.
+    It was said after the row's last confirmation, and not of a part that a correction has
+    replaced: there a person has said what holds.
     """
     store = standings.store
     best: tuple[float, int] | None = None
@@ -30,7 +32,9 @@ def find_doubt(standings: Standings, row: int) -> int | None:
             score += NEAREST * store.is_nearest(row, other)
         if score < (best[0] if best else DOUBTFUL):
             continue
-        if _is_one_matter(standings, row, other):
+        if _is_one_matter(standings, row, other) and not _tells_corrected(
+            standings, row, other
+        ):
             best = (score, other)
     return best[1] if best else None
 
@@ -49,6 +53,16 @@ def _is_one_matter(standings: Standings, row: int, other: int) -> bool:
     if has_same_slot is not None:
         return has_same_slot
     return have_same_matter(earlier.cues, later.cues)
+
+
+def _tells_corrected(standings: Standings, row: int, other: int) -> bool:
+    """Return whether a later row tells of corrected parts of a row alone."""
+    every = standings.every_correction
+    if every.corrects_part(row, other):
+        return True
+    text = standings.store.read(row).text
+    told = find_corrected_parts(text, standings.store.read(other).text)
+    return told <= every.list_parts(row)
 
 
 def have_same_matter(earlier: Cues, later: Cues) -> bool:
