@@ -1,7 +1,7 @@
 """The opening of a row: the part of its pattern that is before all slots.
 
 A text that a row matches begins with the row's opening. The opening is short, and compiles
-in a hundredth of the time that the whole pattern takes with its lists of names and dates.
+in a twentieth of the time that the whole pattern takes with its lists of names and dates.
 """
 
 import re
