@@ -12,8 +12,12 @@ from varve import Memory
 PROBE = """
 import sys
 import varve.adapters.lance_cache.records
-loaded = [name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.api.")]
+loaded = [name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.")]
 assert loaded == [], loaded
+from lance_namespace import CountTableRowsRequest as late
+assert not isinstance("text", late)
+assert late.from_dict({"version": 3}).version == late(version=3).version == 3
+assert isinstance(late(version=3), late)
 import lance_namespace_urllib3_client as client
 made = client.TableApi()
 assert type(made).__module__ == "lance_namespace_urllib3_client.api.table_api", type(made)

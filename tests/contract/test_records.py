@@ -868,10 +868,15 @@ class TestPeriods:
             record(f"a{n}", "tea", period="2026-03-01", event_time=time)
             for n, time in enumerate(times)
         ]
-        put(records, *made, record("b", "tea", period="2026-03-02"))
+        later = datetime(2026, 3, 2, 6, tzinfo=UTC)
+        other = record("b", "tea", period="2026-03-02", event_time=later)
+        put(records, *made, other)
         found = records.in_period(SCOPE, Grain.WORKING, "2026-03-01")
         assert [one.id for one in found] == ["a1", "a2", "a0"]
         assert records.in_period(SCOPE, Grain.WORKING, "2026-03-03") == []
+        days = ("2026-03-03", "2026-03-02", "2026-03-01")
+        several = records.in_period(SCOPE, Grain.WORKING, *days)
+        assert [one.id for one in several] == ["a1", "a2", "a0", "b"]
 
     def test_reads_conversations_by_the_beginning_of_their_ids_oldest_first(
         self, records: Records
@@ -918,14 +923,14 @@ class TestPeriods:
     ) -> None:
         """A stale listing may show an older version than the caller knows, or none."""
         with pytest.raises(Retryable):
-            records.in_period(SCOPE, Grain.WORKING, "2026-03-01", 1)
+            records.in_period(SCOPE, Grain.WORKING, "2026-03-01", since=1)
         made = [embedded(record("a", period="2026-03-01"))]
         written = records.upsert(SCOPE, Grain.WORKING, made, MODEL)
         assert written.changed == 1
         assert (
             len(
                 records.in_period(
-                    SCOPE, Grain.WORKING, "2026-03-01", written.version
+                    SCOPE, Grain.WORKING, "2026-03-01", since=written.version
                 )
             )
             == 1
@@ -935,7 +940,7 @@ class TestPeriods:
         assert again.version >= written.version
         with pytest.raises(Retryable):
             records.in_period(
-                SCOPE, Grain.WORKING, "2026-03-01", again.version + 1
+                SCOPE, Grain.WORKING, "2026-03-01", since=again.version + 1
             )
 
     def test_reads_a_period_of_more_than_a_thousand(

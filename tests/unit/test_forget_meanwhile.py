@@ -89,8 +89,8 @@ def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_i
         def at(self, *_: Any) -> Any:
             return self
 
-        def in_period(self, *place: Any) -> Any:
-            found = memory.records.in_period(*place)
+        def in_period(self, *place: Any, since: int = 0) -> Any:
+            found = memory.records.in_period(*place, since=since)
             memory.forget(user="u-dana", now=NOW)
             return found
 

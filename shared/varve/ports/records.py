@@ -66,9 +66,9 @@ class MemoryReader(CandidatesReader, Protocol):
         """
 
     def in_period(
-        self, scope: Scope, grain: StoreName, label: str, since: int = 0
+        self, scope: Scope, grain: StoreName, *labels: str, since: int = 0
     ) -> list[Record]:
-        """Return all records of one period, oldest first.
+        """Return all records of the periods with these labels, oldest first.
 
         Reads version `since` of the store or a later one. Raises Retryable: only an older
         version is visible, for example because a listing is stale.

@@ -96,11 +96,8 @@ class PeriodReader:
         # Each store's version is looked up once for all reads.
         stores = (period.grain.child or Grain.WORKING, period.grain)
         reader = self.reader.at(self.scope, stores)
-        below: list[Record] = []
-        for child in period.children():
-            below += reader.in_period(
-                self.scope, child.grain, child.label, since
-            )
+        labels = [child.label for child in period.children()]
+        below = reader.in_period(self.scope, stores[0], *labels, since=since)
         priors = reader.in_period(self.scope, period.grain, period.label)
         ids = {one.id for one in below}
         asked = [one for one in self.values if one.request_turn in ids]

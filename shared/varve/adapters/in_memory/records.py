@@ -214,10 +214,10 @@ class InMemoryRecords:
         return sorted(tallies, key=by_key)
 
     def in_period(
-        self, scope: Scope, grain: StoreName, label: str, since: int = 0
+        self, scope: Scope, grain: StoreName, *labels: str, since: int = 0
     ) -> list[Record]:
         records = self._read_since(scope, grain, since)
-        return [record for record in records if record.period == label]
+        return [record for record in records if record.period in labels]
 
     def in_conversations(
         self, scope: Scope, grain: StoreName, prefix: str, since: int = 0

@@ -3,16 +3,16 @@
 LanceDB reads LANCEDB_LOG once, on import. Its warnings on stderr tell nothing that the
 errors of this library do not; an operator's own setting stays.
 
-`lancedb` imports `lance_namespace_urllib3_client`, whose `api` modules build several
-hundred pydantic validators. They take most of the import time, and Varve never uses
-that client. Stand-in modules replace it during the import.
+`lancedb` imports `lance_namespace_urllib3_client`, whose `api` and `models` modules build
+several hundred pydantic validators and models. They take most of the import time, and
+Varve never uses that client. Stand-in modules replace them during the import.
 """
 
 import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -20,32 +20,46 @@ from typing import Any
 
 _CLIENT = "lance_namespace_urllib3_client"
 _API = f"{_CLIENT}.api"
+_PACKAGES = ("api", "models")
+
+
+class _LateClass(type):
+    """The type of a class that stands for one of a module not yet imported."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls._real()(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls._real())
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(cls._real(), name)
+
+    def _real(cls) -> Any:
+        return getattr(importlib.import_module(cls.__module__), cls.__name__)
 
 
 class _StandIn(ModuleType):
-    """A stand-in module. A call of one of its classes imports the real one."""
+    """A stand-in module. The first use of one of its classes imports the real one."""
 
     __path__: list[str] = []  # noqa: RUF012 - marks a package
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> type:
         if not name[:1].isupper():
             raise AttributeError(name)
-
-        def create(*args: Any, **kwargs: Any) -> Any:
-            real = getattr(importlib.import_module(self.__name__), name)
-            return real(*args, **kwargs)
-
-        return create
+        return _LateClass(name, (), {"__module__": self.__name__})
 
 
 @contextmanager
 def without_rest_client() -> Iterator[None]:
-    """Replace the client's `api` modules by stand-ins while the block imports LanceDB.
+    """Replace the client's `api` and `models` modules by stand-ins while the block imports LanceDB.
 
     Does nothing if the client is already loaded or has an unknown layout.
     """
     os.environ.setdefault("LANCEDB_LOG", "error")
-    names = [] if _API in sys.modules else _api_modules()
+    names = [] if _API in sys.modules else _list_modules()
     sys.modules.update({name: _StandIn(name) for name in names})
     try:
         yield
@@ -54,10 +68,14 @@ def without_rest_client() -> Iterator[None]:
             sys.modules.pop(name, None)
 
 
-def _api_modules() -> list[str]:
+def _list_modules() -> list[str]:
     spec = importlib.util.find_spec(_CLIENT)
     if spec is None or spec.origin is None:
         return []
-    folder = Path(spec.origin).parent / "api"
-    names = sorted(path.stem for path in folder.glob("*_api.py"))
-    return [_API, *(f"{_API}.{name}" for name in names)]
+    names: list[str] = []
+    for package in _PACKAGES:
+        folder = Path(spec.origin).parent / package
+        modules = sorted(path.stem for path in folder.glob("[a-z]*.py"))
+        names.append(f"{_CLIENT}.{package}")
+        names += [f"{_CLIENT}.{package}.{module}" for module in modules]
+    return names

@@ -148,9 +148,9 @@ class LanceReader:
         return self._read(scope, grain, lambda t: tally_rows(t, by, where), [])
 
     def in_period(
-        self, scope: Scope, grain: StoreName, label: str, since: int = 0
+        self, scope: Scope, grain: StoreName, *labels: str, since: int = 0
     ) -> list[Record]:
-        wanted = col("period") == lit(label)
+        wanted = col("period").isin(list(labels))
         return self._list(scope, grain, wanted, since)
 
     def in_conversations(

@@ -15,7 +15,7 @@ from varve.domain.rules.english_words import (
 from varve.domain.rules.names import JOBS_EN
 from varve.domain.rules.own_name import english_first_person
 from varve.domain.rules.persons import DANGLING_EN, english_third_person
-from varve.domain.rules.rule import LanguageRules, compile_rows
+from varve.domain.rules.rule import LanguageRules, build_rules
 from varve.domain.rules.sentences import QUOTED
 
 _FILLER = (
@@ -111,7 +111,7 @@ _SHARED_SUBJECTS = (
 
 RULES = LanguageRules(
     code="en",
-    rules=compile_rows((*english_changes.ROWS, *english_habits.ROWS, *english_rows.ROWS), SLOTS),
+    rules=build_rules((*english_changes.ROWS, *english_habits.ROWS, *english_rows.ROWS), SLOTS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(

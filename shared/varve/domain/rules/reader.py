@@ -89,7 +89,7 @@ class Reader:
         """Return what the first rule that fits makes of the clause."""
         opened = self.language.opening.sub("", clause, count=1)
         for rule in self.language.clause_rules:
-            found = rule.pattern.match(opened)
+            found = rule.match(opened)
             if found is None:
                 continue
             statement = self._apply_rule(rule, found, clause, who, said)
@@ -107,7 +107,7 @@ class Reader:
         for rule in self.language.mention_rules:
             if rule.has_number and not has_digit:
                 continue
-            for found in rule.pattern.finditer(text):
+            for found in rule.find_all(text):
                 statement = self._apply_rule(rule, found, text, who, said)
                 if statement is not None:
                     yield statement

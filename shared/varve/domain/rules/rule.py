@@ -1,7 +1,7 @@
 """A rule: a pattern over one clause, the fact that it states, and its changes of triples."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from string import digits
@@ -9,6 +9,7 @@ from string import digits
 from varve.domain.language.statements import Expressions, Lean
 from varve.domain.names import ALSO_KNOWN_AS
 from varve.domain.predicates import is_single_valued
+from varve.domain.rules.opening import find_opening
 from varve.domain.triple import Op
 
 Values = dict[str, str]
@@ -38,14 +39,16 @@ class Change:
     if_known: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
-    """A compiled row of a language's table. `anywhere`: it may begin within its clause.
+    """A row of a language's table, with its slots filled in.
 
-    `has_number`: it matches no text without a digit.
+    `opening` is the part of `words` before all slots. `anywhere`: the rule may begin within
+    its clause. `has_number`: it matches no text without a digit.
     """
 
-    pattern: re.Pattern[str]
+    words: str
+    opening: str
     fact: str
     changes: tuple[Change, ...]
     importance: float
@@ -53,6 +56,34 @@ class Rule:
     lean: Lean
     anywhere: bool
     has_number: bool
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The whole pattern.
+
+        Few texts need it: the patterns of all rules take most of a second to compile.
+        """
+        return _compile(self.words)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Return the match of the text's beginning."""
+        if self._begins.match(text) is None:
+            return None
+        return self.pattern.match(text)
+
+    def find_all(self, text: str) -> Iterator[re.Match[str]]:
+        """Return the matches within the text, in order."""
+        if self._begins.search(text) is None:
+            return iter(())
+        return self.pattern.finditer(text)
+
+    @cached_property
+    def _begins(self) -> re.Pattern[str]:
+        return _compile(self.opening)
+
+
+def _compile(words: str) -> re.Pattern[str]:
+    return re.compile(f"(?i:{words})")
 
 
 @dataclass(frozen=True)
@@ -167,21 +198,21 @@ class Row:
     anywhere: bool = False
 
 
-def compile_rows(
+def build_rules(
     rows: Iterable[Row], slots: Mapping[str, Slot]
 ) -> tuple[Rule, ...]:
-    """Compile the rows of a language, in their order."""
-    return tuple(compile_row(row, slots) for row in rows)
+    """Return the rules of a language's rows, in their order."""
+    return tuple(build_rule(row, slots) for row in rows)
 
 
-def compile_row(row: Row, slots: Mapping[str, Slot]) -> Rule:
-    """Compile a row, with its slots filled in."""
-    words = expand(row.words, slots)
+def build_rule(row: Row, slots: Mapping[str, Slot]) -> Rule:
+    """Return the rule of a row, with its slots filled in."""
     changes = row.changes
     if isinstance(changes, Change):
         changes = (changes,)
     return Rule(
-        pattern=re.compile(f"(?i:{words})"),
+        words=expand(row.words, slots),
+        opening=find_opening(row.words),
         fact=row.fact,
         changes=changes,
         importance=row.importance,

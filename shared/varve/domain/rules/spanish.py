@@ -5,7 +5,7 @@ import re
 from varve.domain.rules import spanish_changes, spanish_habits, spanish_rows
 from varve.domain.rules.own_name import spanish_first_person
 from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
-from varve.domain.rules.rule import LanguageRules, compile_rows
+from varve.domain.rules.rule import LanguageRules, build_rules
 from varve.domain.rules.sentences import QUOTED
 from varve.domain.rules.spanish_words import (
     DATES,
@@ -74,7 +74,7 @@ def _list_forgettable() -> dict[str, str]:
 
 RULES = LanguageRules(
     code="es",
-    rules=compile_rows((*spanish_changes.ROWS, *spanish_habits.ROWS, *spanish_rows.ROWS), SLOTS),
+    rules=build_rules((*spanish_changes.ROWS, *spanish_habits.ROWS, *spanish_rows.ROWS), SLOTS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(
