@@ -2,8 +2,8 @@
 
 import pytest
 
-from varve.domain.statements.named_days import names_day
-from varve.domain.statements.sameness import names_value
+from varve.domain.statements.pairs.named_days import names_day
+from varve.domain.statements.pairs.sameness import names_value
 
 
 @pytest.mark.parametrize(

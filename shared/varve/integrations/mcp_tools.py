@@ -15,7 +15,7 @@ from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Rejected, VarveError
 from varve.domain.identity import digest, path_id, reference
 from varve.domain.search.query import spellings, split_names
-from varve.domain.statements.telling import require_correctable
+from varve.domain.statements.texts.telling import require_correctable
 from varve.domain.validation import rejected
 from varve.integrations import tool_models as models
 from varve.integrations.search_tool import (
@@ -112,7 +112,7 @@ class Tools:
         return _dump(models.CorrectAnswer, self._tell(corrected))
 
     def _remember(self, arguments: Mapping[str, Any]) -> Json:
-        from varve.usecases.tell import name_speaker
+        from varve.usecases.corrections.tell import name_speaker
 
         call = _parse(models.RememberArguments, arguments)
         conversation_id = call.conversation_id or self._choose_conversation()

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from varve.domain.conversation import Conversation, Instant, Name, Reference
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.statements.telling import (
+from varve.domain.statements.texts.telling import (
     build_correction_of,
     build_remembered,
 )

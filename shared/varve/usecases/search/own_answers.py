@@ -1,0 +1,84 @@
+"""Put first what states the attribute that a user asks of themselves."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from varve.domain.names import normalized
+from varve.domain.record import MemoryType
+from varve.domain.rules.own_questions import find_asked_predicate
+from varve.domain.search.ranking import Ranked
+from varve.domain.search.routing import Route
+from varve.domain.search.row import Message
+from varve.domain.statements.pairs.superseding import relate
+from varve.domain.statements.texts.cues import read_cues
+from varve.domain.triple import Op, Triple
+
+
+def put_own_answers_first(
+    found: Sequence[Ranked],
+    way: Route,
+    read: Callable[[], Iterable[Triple]],
+    user: str | None,
+) -> list[Ranked]:
+    """Return the records with those first that state what a user asks of themselves.
+
+    The statement may share no word with the question: "I'm a nurse" answers "What do I do
+    for a living?". `read` returns the agent's triples, and is called for such questions.
+    """
+    predicate = find_asked_predicate(way.text)
+    if predicate is None or _has_window(way):
+        return list(found)
+    triples = list(read())
+    stating = _list_stating(predicate, triples, user, way.present)
+    own = {normalized(user or "")}
+    for item in found:
+        if item.row.type is MemoryType.TURN and item.row.user == user:
+            own.add(normalized(item.row.about or ""))
+
+    def is_behind(item: Ranked) -> bool:
+        is_over = item.standing is not None and not item.standing.current
+        about = normalized(item.row.about or "")
+        told = ((message, about) for message in item.row.messages)
+        return is_over or about not in own or stating.isdisjoint(told)
+
+    ordered = sorted(found, key=is_behind)
+    if found and _may_answer(found[0], ordered[0], way.text, triples):
+        return list(found)
+    return ordered
+
+
+def _may_answer(
+    first: Ranked, own: Ranked, question: str, triples: Iterable[Triple]
+) -> bool:
+    """Return whether the first record is a later statement on the matter that no rule reads."""
+    if first.row.time <= own.row.time:
+        return False
+    if not relate(read_cues(question), read_cues(first.row.content)):
+        return False
+    read = {
+        (one.conversation_id, id_)
+        for triple in triples
+        for one in triple.evidence
+        for id_ in one.message_ids
+    }
+    return first.row.messages.isdisjoint(read)
+
+
+def _has_window(way: Route) -> bool:
+    return way.since is not None or way.until is not None
+
+
+def _list_stating(
+    predicate: str, triples: Iterable[Triple], user: str | None, at: datetime
+) -> set[tuple[Message, str]]:
+    """Return the messages that state a value that holds, each with whose value it is."""
+    found: set[tuple[Message, str]] = set()
+    for triple in triples:
+        if triple.label != predicate or not triple.holds(at):
+            continue
+        for one in triple.evidence:
+            if one.user_id == user and one.op is not Op.DELETE:
+                subject = normalized(one.subject)
+                for id_ in one.message_ids:
+                    found.add(((one.conversation_id, id_), subject))
+    return found
