@@ -27,8 +27,8 @@ from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter
-from varve.domain.statements.folding import BlockLine, Folding
-from varve.domain.statements.sameness import Saying
+from varve.domain.statements.answers.folding import BlockLine, Folding
+from varve.domain.statements.pairs.sameness import Saying
 from varve.domain.text import estimated_tokens
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"

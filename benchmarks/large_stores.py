@@ -44,7 +44,7 @@ from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.query import Filter
-from varve.usecases.find import CANDIDATES
+from varve.usecases.search.find import CANDIDATES
 
 MODEL, DIMENSIONS = "random:256", 256
 DOCS = Path(__file__).parents[1] / "docs"

@@ -40,7 +40,7 @@ from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
 from varve.domain.search.query import Filter, parse_search_request
 from varve.domain.search.strategies import BALANCED
 from varve.messages.write import WriteRecords, send_records
-from varve.usecases.find import CANDIDATES
+from varve.usecases.search.find import CANDIDATES
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")

@@ -1,7 +1,7 @@
 """Fits the weights by which statements are paired: `python -m benchmarks.updates_fit`.
 
 Of each case of the first part (`benchmarks/updates/fitted.txt`) every pair of the user's
-messages is set apart by `domain/statements/pairs.py`; a pair is right if the later one is
+messages is set apart by `domain/statements/pairs/superseding.py`; a pair is right if the later one is
 the update of the earlier one. The cases are small stores. The pairs of the project's
 corpus, where each person says hundreds of things, come beside them as wrong ones; those
 that an update question of the corpus names are left out. Logistic regression on the
@@ -9,7 +9,7 @@ signals of the pairs that nothing bars: Adam, 2,500 steps of 0.05, 0.0002 x the 
 weights; a right pair counts 8 times, a look-alike's pair 4 times. The weight of the
 crowd stays -1: of n later statements that may supersede, each has odds of 1 to n; fitted
 freely it would be greater, for the corpus names few of its updates. Printed are the weights
-fitted on all pairs, to be copied into `domain/statements/pairs.py`, and, by weights
+fitted on all pairs, to be copied into `domain/statements/pairs/superseding.py`, and, by weights
 fitted on four fifths of the cases each, how many of the other fifth's updates,
 look-alikes and other pairs, and of the corpus' statements, reach each threshold.
 """
@@ -28,13 +28,13 @@ from benchmarks.retrieval import corpus
 from benchmarks.updates_cases import Case, build_conversations, read_cases
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.calendar import microseconds, parse_instant
-from varve.domain.statements.paired import MAX_LATER
-from varve.domain.statements.pairs import (
+from varve.domain.statements.pairs.superseding import (
     changes_others,
     is_barred,
     measure_pair,
 )
-from varve.domain.statements.statement import Statement
+from varve.domain.statements.stores.paired import MAX_LATER
+from varve.domain.statements.texts.statement import Statement
 
 EMBEDDER = WordLlamaEmbedder()
 STEPS, RATE, DECAY, FOLDS = 2_500, 0.05, 2e-4, 5

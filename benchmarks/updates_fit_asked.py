@@ -2,9 +2,9 @@
 
 Every question of the fitted parts of `benchmarks/updates` is asked, of its case alone and
 among seven others, and every one of the corpus about the present. What
-`domain/statements/judging.py` is given on the way is kept: the rows found, and their pairs.
+`domain/statements/questions/judging.py` is given on the way is kept: the rows found, and their pairs.
 Each case is asked the question of another one as well, which nothing in it answers.
-The weights of `domain/statements/asked.py` are those by which the right statement most
+The weights of `domain/statements/questions/asked.py` are those by which the right statement most
 likely has the greatest chance: that of the value that holds, asked about the past that of
 a superseded one, in the corpus those of the evidence. What `asked.py` adds by hand is
 added here too. Adam, 400 steps, with a penalty of 0.0002 x the squared weights. A
@@ -37,8 +37,9 @@ from benchmarks.retrieval import corpus, opened
 from benchmarks.updates import NOW, fill_store
 from benchmarks.updates_cases import Case, group_cases, read_cases
 from benchmarks.updates_fit_wording import PARTS, fit_table, read_lines, score
-from varve.domain.statements import answering, asked, likely
-from varve.domain.statements.asked import (
+from varve.domain.statements.answers import answering
+from varve.domain.statements.questions import asked, likely
+from varve.domain.statements.questions.asked import (
     Asking,
     Found,
     measure_pair,
@@ -48,10 +49,13 @@ from varve.domain.statements.asked import (
     weigh,
     weights_of_rows,
 )
-from varve.domain.statements.asked_weights import PAIR_WEIGHTS
-from varve.domain.statements.judging import LEAST_LATER_ODDS, AskedStatements
-from varve.domain.statements.statement import Statement
-from varve.domain.statements.wording import Wording
+from varve.domain.statements.questions.asked_weights import PAIR_WEIGHTS
+from varve.domain.statements.questions.judging import (
+    LEAST_LATER_ODDS,
+    AskedStatements,
+)
+from varve.domain.statements.texts.statement import Statement
+from varve.domain.statements.texts.wording import Wording
 
 FOLDS = 3
 STEPS, RATE, PENALTY = 400, 0.05, 2e-4

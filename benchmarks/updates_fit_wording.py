@@ -1,6 +1,6 @@
 """Fits how a text's wording tells the present: `python -m benchmarks.updates_fit_wording`.
 
-Writes `domain/statements/wording.tsv`. Of the user's lines of the fitted parts of
+Writes `domain/statements/texts/wording.tsv`. Of the user's lines of the fitted parts of
 `benchmarks/updates`, and of the single lines in `benchmarks/updates/lines`, those of
 superseded and of current values tell the speaker's own present; look-alikes and other lines
 do not, and count twice. Of the former, the current values of updates tell a change. Logistic
@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.updates_cases import FOLDER, read_cases
-from varve.domain.statements import wording
-from varve.domain.statements.wording import Wording, measure_wording
+from varve.domain.statements.texts import wording
+from varve.domain.statements.texts.wording import Wording, measure_wording
 
 PARTS = (
     "fitted", "second", "third", "fourth", "fifth", "sixth", "seventh",

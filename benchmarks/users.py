@@ -32,7 +32,7 @@ from varve.domain.record import (
 from varve.domain.summary import Summary, SummaryTask
 from varve.messages.write import WriteRecords, send_records
 from varve.usecases.session import Session
-from varve.usecases.summarize import MAX_CALLS, summarize
+from varve.usecases.summaries.summarize import MAX_CALLS, summarize
 from varve.wiring.sessions import Sessions
 
 SCOPE = Scope("acme", "support")

@@ -12,11 +12,11 @@ VALUE = "…"
 """Stands for a value in a message."""
 ERRORS = frozenset({"Rejected", "Misconfigured", "Retryable", "Contended"})
 HINTS = (
-    "usecases/search.py",
-    "usecases/search_hints.py",
-    "usecases/shared_memories.py",
-    "usecases/context.py",
-    "usecases/forget.py",
+    "usecases/search/search.py",
+    "usecases/search/hints.py",
+    "usecases/search/shared_memories.py",
+    "usecases/context/context.py",
+    "usecases/forget/forget.py",
 )
 """Modules whose answers carry remarks that the command line prints."""
 UNPRINTED = frozenset({"compile"})

@@ -66,8 +66,8 @@ def test_invariant_4_only_write_takes_a_writer() -> None:
         "shared/varve/ports/graph.py",
         "shared/varve/ports/knowledge.py",
         "shared/varve/ports/transfer.py",
-        "shared/varve/usecases/commits.py",
-        "shared/varve/usecases/write.py",
+        "shared/varve/usecases/write/commits.py",
+        "shared/varve/usecases/write/write.py",
         "shared/varve/wiring/queues.py",
         "shared/varve/wiring/sessions.py",
     }
@@ -80,7 +80,7 @@ def test_invariant_4_only_write_takes_a_writer() -> None:
     }
     found = {name(path) for path in ALL if mentions(path) & writers}
     assert found - allowed == set()
-    assert "shared/varve/usecases/commits.py" in found
+    assert "shared/varve/usecases/write/commits.py" in found
 
 
 def clock_readings(path: Path) -> Iterator[str]:

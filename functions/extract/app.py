@@ -10,7 +10,7 @@ from functions.costs import fold_costs
 from functions.counts import count_all, count_partly_filtered
 from functions.telemetry import log_fates
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
-from varve.usecases.extract import extract_batch
+from varve.usecases.ingest.extract import extract_batch
 from varve.wiring.sessions import Sessions
 
 logger = Logger()

@@ -10,8 +10,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.costs import fold_costs
 from varve.domain.errors import Rejected
 from varve.messages.tool_calls import error_answer
-from varve.usecases.forget import forget
-from varve.usecases.forget_requests import read_forget_event
+from varve.usecases.forget.forget import forget
+from varve.usecases.forget.requests import read_forget_event
 from varve.wiring.sessions import Sessions
 
 logger = Logger()

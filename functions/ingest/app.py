@@ -14,7 +14,7 @@ from varve.domain.errors import Rejected
 from varve.messages.outcome import is_outcome_event, parse_outcome_event
 from varve.messages.tool_calls import error_answer
 from varve.usecases.experience.outcomes import accept_report
-from varve.usecases.ingest import ingest_all, read_event
+from varve.usecases.ingest.ingest import ingest_all, read_event
 from varve.wiring.sessions import Sessions
 
 logger = Logger()

@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.costs import fold_costs
 from functions.telemetry import log_fates
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
-from varve.usecases.write import write
+from varve.usecases.write.write import write
 from varve.wiring.sessions import Sessions
 
 logger = Logger()

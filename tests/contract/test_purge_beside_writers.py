@@ -24,7 +24,7 @@ from varve.adapters.objects.store import lance_options
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.search.query import Filter
-from varve.usecases.contention import until_uncontended
+from varve.usecases.write.contention import until_uncontended
 
 BUCKET = "varve-purges"
 WRITERS = 3

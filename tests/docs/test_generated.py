@@ -7,7 +7,7 @@ import pytest
 from docs import flow, reference
 from tests.docs.blocks import ROOT
 from varve.domain.workspace import WorkspaceConfig
-from varve.usecases.configure import values
+from varve.usecases.operate.configure import values
 
 
 def test_the_picture_of_the_flow_is_what_its_source_gives() -> None:

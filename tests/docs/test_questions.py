@@ -17,7 +17,7 @@ from varve.domain.analytics import find_named_tables
 from varve.domain.costs import encode_days
 from varve.domain.graph import QueryLimits
 from varve.domain.usage import Item
-from varve.usecases.cost_objects import month_key
+from varve.usecases.operate.cost_objects import month_key
 
 PAGE = ROOT / "docs" / "analytics.md"
 QUESTIONS = [

@@ -11,8 +11,8 @@ import pytest
 from tests.e2e.test_once import conversation, open_memory
 from varve import Memory
 from varve.cli import main
-from varve.usecases.fold_proposals import fold_statements
-from varve.usecases.proposals import Proposal
+from varve.usecases.forget.fold_proposals import fold_statements
+from varve.usecases.forget.proposals import Proposal
 
 PHONE = "My phone number is 555-0134."
 QUERY = "my phone number is 555-0134"

@@ -11,8 +11,8 @@ import pytest
 from tests.support.statements import tell
 from varve import Memory
 from varve.cli import main
-from varve.domain.statements.forget_requests import Naming
-from varve.domain.statements.forget_topics import read_topics
+from varve.domain.statements.forgetting.requests import Naming
+from varve.domain.statements.forgetting.topics import read_topics
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 USER = "u-1"

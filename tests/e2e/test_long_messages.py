@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.statements import tell
 from varve import Memory
-from varve.domain.statements.cues import read_cues
-from varve.domain.statements.leaving import leaves_asked
+from varve.domain.statements.pairs.leaving import leaves_asked
+from varve.domain.statements.texts.cues import read_cues
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 USER = "u-1"

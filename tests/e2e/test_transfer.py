@@ -22,7 +22,7 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.record import STORES
 from varve.usecases import timeline
-from varve.usecases.taken_in import read_taken_in
+from varve.usecases.ingest.taken_in import read_taken_in
 from varve.usecases.transfer import exporting
 
 pytestmark = pytest.mark.usefixtures("clean_environment")

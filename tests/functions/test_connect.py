@@ -23,7 +23,7 @@ from varve.api.ingest_calls import CALL_BYTES, MOST_CALL_BYTES
 from varve.domain.allowance import FilterLimit, PartlyFiltered
 from varve.domain.conversation import MAX_MESSAGE_BYTES, parse_conversation
 from varve.integrations.turns import TurnMemory
-from varve.usecases.ingest import IngestOutcome, read_event
+from varve.usecases.ingest.ingest import IngestOutcome, read_event
 
 CONTEXT: Any = SimpleNamespace(
     function_name="f",

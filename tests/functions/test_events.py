@@ -21,7 +21,7 @@ from varve.messages.ingest import read_ingest
 from varve.messages.outcome import is_outcome_event, parse_outcome_event
 from varve.messages.tool_calls import ToolCall, answer_tool_call
 from varve.messages.write import WriteTriples, read_write
-from varve.usecases.ingest import read_event
+from varve.usecases.ingest.ingest import read_event
 
 EVENTS = Path(__file__).parents[2] / "events"
 FUNCTIONS = Path(__file__).parents[2] / "functions"

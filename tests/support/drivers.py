@@ -29,20 +29,20 @@ from varve.domain.workspace import WorkspaceConfig
 from varve.messages.outcome import parse_outcome_event, send_outcome
 from varve.ports.queues import Delivery
 from varve.usecases.cleanup import CleanupReport
-from varve.usecases.commits import WriteOutcome
-from varve.usecases.context import context
+from varve.usecases.context.context import context
 from varve.usecases.experience.outcomes import accept_report
 from varve.usecases.experience.recall import RecallRequest, recall
 from varve.usecases.experience.rows import read_past
-from varve.usecases.extract import ExtractOutcome, extract_batch
-from varve.usecases.forget import ForgetOutcome, forget
-from varve.usecases.forget_requests import ForgetRequest
-from varve.usecases.forget_requests import (
+from varve.usecases.forget.forget import ForgetOutcome, forget
+from varve.usecases.forget.requests import ForgetRequest
+from varve.usecases.forget.requests import (
     read_forget_event as read_forget_event,
 )
-from varve.usecases.ingest import IngestOutcome, ingest
+from varve.usecases.ingest.extract import ExtractOutcome, extract_batch
+from varve.usecases.ingest.ingest import IngestOutcome, ingest
 from varve.usecases.ledger import Ledger
 from varve.usecases.local import catch_up
+from varve.usecases.operate.status import status
 from varve.usecases.plan import MAX_AGENTS_PER_PASS as MAX_AGENTS_PER_PASS
 from varve.usecases.plan import MAX_NOTES as MAX_NOTES
 from varve.usecases.plan import (
@@ -53,11 +53,11 @@ from varve.usecases.plan import (
     plan_summaries,
 )
 from varve.usecases.profile import MAX_KEYS as MAX_KEYS
-from varve.usecases.search import search
+from varve.usecases.search.search import search
 from varve.usecases.session import Session
-from varve.usecases.status import status
 from varve.usecases.work import WorkOutcome, clean_agent, summarize_agent, work
-from varve.usecases.write import write
+from varve.usecases.write.commits import WriteOutcome
+from varve.usecases.write.write import write
 from varve.wiring.clock import fixed_clock, system_clock
 from varve.wiring.models import ConfiguredModels
 from varve.wiring.sessions import Sessions

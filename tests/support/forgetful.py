@@ -39,11 +39,11 @@ from varve.messages.erasure import ErasedMessage as Nothing
 from varve.messages.erasure import Reread
 from varve.messages.ingest import read_ingest
 from varve.ports.queues import Delivery
-from varve.usecases.condensing import ExtractiveSummarizer
 from varve.usecases.erasure.erased import Erased
 from varve.usecases.erasure.subject import Subject
 from varve.usecases.erasure.sweep import read_timeline
 from varve.usecases.ledger import Ledger
+from varve.usecases.summaries.condensing import ExtractiveSummarizer
 
 Conversation = dict[str, Any]
 ZONE = ZoneInfo("UTC")

@@ -77,11 +77,11 @@ from varve.messages.write import (
     send_triples,
 )
 from varve.ports.queues import Delivery, Letter
-from varve.usecases.condensing import ModelSummarizer
-from varve.usecases.dead_letters import describe_letter
+from varve.usecases.ingest.reading import ModelExtractor
+from varve.usecases.ingest.taken_in import Said, TakenIn
 from varve.usecases.ledger import Ledger
-from varve.usecases.reading import ModelExtractor
-from varve.usecases.taken_in import Said, TakenIn
+from varve.usecases.operate.dead_letters import describe_letter
+from varve.usecases.summaries.condensing import ModelSummarizer
 from varve.usecases.timeline import keep, messages_of_day
 
 UTC_ZONE = ZoneInfo("UTC")

@@ -26,7 +26,7 @@ from varve.domain.summary import PeriodPart, Summary
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, send_records
 from varve.usecases.ledger import Ledger
-from varve.usecases.summarize import (
+from varve.usecases.summaries.summarize import (
     MAX_CALLS,
     SummarizeOutcome,
     SummaryOutcome,

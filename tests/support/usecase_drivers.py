@@ -35,29 +35,33 @@ from varve.messages.ingest import IngestMessage
 from varve.ports.erasure import StoreInspector
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
-from varve.usecases import configure
-from varve.usecases.commits import WriteOutcome, WriterSession
-from varve.usecases.context import build_context
+from varve.usecases.context.context import build_context
+from varve.usecases.context.gathering import Sources
 from varve.usecases.erasure.erased import Erased
 from varve.usecases.erasure.needles import Needles
 from varve.usecases.erasure.passes import bar, erase
 from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.verify import Verification, verify
 from varve.usecases.experience.rows import read_history
-from varve.usecases.extract import ExtractOutcome, extract_message
-from varve.usecases.find import Stock, Wanted
-from varve.usecases.find import find as find_records
-from varve.usecases.gathering import Sources
-from varve.usecases.ingest import IngestOutcome, ingest_all
+from varve.usecases.ingest.extract import ExtractOutcome, extract_message
+from varve.usecases.ingest.ingest import IngestOutcome, ingest_all
 from varve.usecases.ledger import Ledger
-from varve.usecases.lookup import Lookup
-from varve.usecases.period_reader import PeriodReader
-from varve.usecases.period_sources import PeriodUsers
+from varve.usecases.operate import configure
 from varve.usecases.plan import DuePeriods, find_due
-from varve.usecases.search import look_up
+from varve.usecases.search.find import Stock, Wanted
+from varve.usecases.search.find import find as find_records
+from varve.usecases.search.lookup import Lookup
+from varve.usecases.search.search import look_up
 from varve.usecases.session import Session
-from varve.usecases.summarize import MAX_CALLS, SummarizeOutcome, summarize
-from varve.usecases.write import write, write_now
+from varve.usecases.summaries.period_reader import PeriodReader
+from varve.usecases.summaries.period_sources import PeriodUsers
+from varve.usecases.summaries.summarize import (
+    MAX_CALLS,
+    SummarizeOutcome,
+    summarize,
+)
+from varve.usecases.write.commits import WriteOutcome, WriterSession
+from varve.usecases.write.write import write, write_now
 
 
 def run_search(

@@ -120,7 +120,7 @@ def test_any_letter_can_be_shown(body: str) -> None:
 
 def test_a_letter_without_a_reason_says_how_often_it_was_delivered() -> None:
     from varve.ports.queues import Letter
-    from varve.usecases.dead_letters import describe_letter
+    from varve.usecases.operate.dead_letters import describe_letter
 
     shown = describe_letter(
         "ingest", Letter("1", "{}", "g", {}, receives=5), str

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from varve import Memory
-from varve.domain.statements.asked import Asking, Found, score_row
-from varve.domain.statements.asked_words import AskedWords
-from varve.domain.statements.cues import read_cues
-from varve.domain.statements.wording import (
+from varve.domain.statements.questions.asked import Asking, Found, score_row
+from varve.domain.statements.questions.asked_words import AskedWords
+from varve.domain.statements.texts.cues import read_cues
+from varve.domain.statements.texts.wording import (
     measure_wording,
     read_wording,
     split_phrases,

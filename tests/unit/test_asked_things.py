@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.test_told_last import NOW, find, talk
 from varve import Memory
-from varve.domain.statements.other_things import tells_other_thing
+from varve.domain.statements.pairs.other_things import tells_other_thing
 
 
 @pytest.mark.parametrize(

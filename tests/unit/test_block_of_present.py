@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.test_told_last import NOW, talk
 from varve import Memory
-from varve.usecases.bearing import MAX_GUESSED
+from varve.usecases.context.bearing import MAX_GUESSED
 
 CHATTER = (
     "finished the puzzle, 2000 pieces!",

@@ -24,9 +24,9 @@ from varve.domain.personal import Mode
 from varve.domain.retention import Plan
 from varve.domain.rules import RuleExtractor
 from varve.domain.workspace import WorkspaceConfig
-from varve.usecases.condensing import ExtractiveSummarizer
+from varve.usecases.ingest.reading import CheckpointedExtractor
 from varve.usecases.privacy import PrivateSummarizer
-from varve.usecases.reading import CheckpointedExtractor
+from varve.usecases.summaries.condensing import ExtractiveSummarizer
 from varve.wiring.keys import read_operator_key
 from varve.wiring.settings import DEFAULT_BASE_URL, read_settings
 

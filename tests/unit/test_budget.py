@@ -26,7 +26,7 @@ from varve.cli.main import main
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, digest
-from varve.usecases.waiting import waiting_agents
+from varve.usecases.ingest.waiting import waiting_agents
 
 ACME = Scope("acme", "support")
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
@@ -248,7 +248,7 @@ def test_a_catch_up_that_was_killed_calls_no_model_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("varve.usecases.catching_up.remove_marks", die)
+        patched.setattr("varve.usecases.ingest.catching_up.remove_marks", die)
         with pytest.raises(KeyboardInterrupt):
             agent.memory.catch_up()
     assert agent.memory.catch_up()["messages"] == 1

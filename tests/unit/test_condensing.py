@@ -21,7 +21,7 @@ from varve.domain.summary import MAX_INPUT_TOKENS, Source, Summary, SummaryTask
 from varve.domain.text import estimated_tokens
 from varve.domain.topics import MAX_TOPICS
 from varve.ports.models import Reply, Summarizer
-from varve.usecases.condensing import (
+from varve.usecases.summaries.condensing import (
     MAX_ITEM_CHARACTERS,
     MAX_LISTED,
     ExtractiveSummarizer,

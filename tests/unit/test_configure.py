@@ -16,8 +16,8 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
-from varve.usecases.configure import config_key, value, values
 from varve.usecases.ledger import Ledger
+from varve.usecases.operate.configure import config_key, value, values
 
 LIMITS = {f"retention.{grain}": "7 days" for grain in Grain}
 WORDS = {f"prompts.summarize.{grain}": "Be brief." for grain in SUMMARY_GRAINS}

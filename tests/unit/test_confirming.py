@@ -2,7 +2,7 @@
 
 import pytest
 
-from varve.domain.statements.confirming import confirms_in_words
+from varve.domain.statements.pairs.confirming import confirms_in_words
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,11 @@ import pytest
 
 from tests.unit.test_told_last import NOW, talk
 from varve import Memory
-from varve.domain.statements.bearing import bears_on, concerns, goes_on_from
+from varve.domain.statements.questions.bearing import (
+    bears_on,
+    concerns,
+    goes_on_from,
+)
 
 ENDED = [
     (

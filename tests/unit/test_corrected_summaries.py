@@ -11,10 +11,10 @@ from tests.support.builders import MORNING, a_record
 from tests.support.summarized import DAY, WEEK, Agent, told, turn
 from varve.domain.calendar import Grain, Period
 from varve.domain.record import Record, turn_id
-from varve.domain.statements.corrected import correct_records
-from varve.domain.statements.telling import build_correction
+from varve.domain.statements.standings.corrected import correct_records
+from varve.domain.statements.texts.telling import build_correction
 from varve.domain.summary import key_facts_from_json
-from varve.usecases.summarize import SummaryOutcome
+from varve.usecases.summaries.summarize import SummaryOutcome
 
 NEXT_WEEK = MORNING + timedelta(days=7)
 AFTER = MORNING + timedelta(days=9)

@@ -8,7 +8,9 @@ import pytest
 
 from tests.unit.test_told_last import NOW, find, talk
 from varve import Memory
-from varve.domain.statements.corrected_values import corrects_another_value
+from varve.domain.statements.pairs.corrected_values import (
+    corrects_another_value,
+)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.support.builders import Failing
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
 from varve.ports.queues import Delivery
-from varve.usecases.deliver import deliver_each, group_deliveries
+from varve.usecases.write.deliver import deliver_each, group_deliveries
 
 OUTAGE, POISON, MISSET = (
     Retryable("storage: down"),

@@ -19,7 +19,7 @@ from varve.domain.diagnosis import Finding, Health
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope
 from varve.ports.surroundings import QueueState
-from varve.usecases.diagnose import diagnose
+from varve.usecases.operate.diagnose import diagnose
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 SOUND = QueueState(is_fifo=True, waiting=0, letters=0)

@@ -6,7 +6,11 @@ import pytest
 
 from tests.support.builders import MORNING
 from varve.domain.record import MemoryType
-from varve.domain.statements.drawn import leaves_out, tell_fact, tell_once
+from varve.domain.statements.pairs.drawn import (
+    leaves_out,
+    tell_fact,
+    tell_once,
+)
 from varve.domain.summary import Source
 
 TOLD = [

@@ -9,12 +9,12 @@ import pytest
 from tests.unit.test_block_of_present import list_lines
 from tests.unit.test_told_last import NOW, talk
 from varve import Memory
-from varve.domain.statements.cues import read_cues
-from varve.domain.statements.events import (
+from varve.domain.statements.pairs.events import (
     asks_bygone,
     asks_event,
     leaves_event,
 )
+from varve.domain.statements.texts.cues import read_cues
 
 ALIKE = [
     (

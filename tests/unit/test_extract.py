@@ -47,13 +47,13 @@ from varve.domain.triple import Triple
 from varve.messages.ingest import IngestMessage, read_ingest
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.messages.write import WriteRecords, read_write
-from varve.usecases.batching import (
+from varve.usecases.ingest.batching import (
     CONTEXT_CHARACTERS,
     CONTEXT_UTTERANCES,
     MAX_BATCH_TOKENS,
 )
-from varve.usecases.extract import ExtractOutcome
-from varve.usecases.taken_in import read_taken_in
+from varve.usecases.ingest.extract import ExtractOutcome
+from varve.usecases.ingest.taken_in import read_taken_in
 from varve.usecases.timeline import messages_on
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")

@@ -12,8 +12,8 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Retryable
 from varve.domain.summary import Summary, SummaryTask
-from varve.usecases.summarize import SummaryOutcome
-from varve.usecases.taken_in import read_taken_in
+from varve.usecases.ingest.taken_in import read_taken_in
+from varve.usecases.summaries.summarize import SummaryOutcome
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.test_told_last import NOW, talk
 from varve import Memory, Rejected
-from varve.domain.statements.likeness import word_likeness
+from varve.domain.statements.pairs.likeness import word_likeness
 
 TOLD = (
     "Ana Ruiz lives in Utrecht.",

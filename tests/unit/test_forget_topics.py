@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from varve.domain.statements.forget_topics import read_topics
-from varve.domain.statements.told_sentences import read_sentence
+from varve.domain.statements.forgetting.told_sentences import read_sentence
+from varve.domain.statements.forgetting.topics import read_topics
 
 
 def names(request: str, said: str, speaker: str = "Dana") -> bool:

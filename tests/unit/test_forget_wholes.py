@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.statements import tell
-from varve.domain.statements.forgotten import Stated
-from varve.domain.statements.forgotten_words import find_forgotten_words
+from varve.domain.statements.forgetting.forgotten import Stated
+from varve.domain.statements.forgetting.forgotten_words import (
+    find_forgotten_words,
+)
 
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
 USER = "u-1"

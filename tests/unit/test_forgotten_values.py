@@ -10,7 +10,10 @@ import pytest
 from tests.support.builders import ACME, MORNING, a_record, an_operation
 from tests.support.summarized import Agent, Saying
 from varve.domain.record import MemoryType, turn_id
-from varve.domain.statements.forgetting import ForgottenValue, leave_out
+from varve.domain.statements.forgetting.forgetting import (
+    ForgottenValue,
+    leave_out,
+)
 from varve.domain.summary import (
     KEY_FACTS_HEADING,
     KeyFact,
@@ -18,9 +21,9 @@ from varve.domain.summary import (
     key_facts_from_json,
 )
 from varve.domain.triple import fold
-from varve.usecases.asked_to_forget import without_values
-from varve.usecases.summarize import SummaryOutcome
-from varve.usecases.summary_records import NO_WORDS
+from varve.usecases.forget.asked_to_forget import without_values
+from varve.usecases.summaries.summarize import SummaryOutcome
+from varve.usecases.summaries.summary_records import NO_WORDS
 
 
 def forgotten(value: str) -> ForgottenValue:

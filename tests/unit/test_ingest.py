@@ -24,7 +24,7 @@ from varve.domain.conversation import (
 )
 from varve.domain.errors import Rejected, Retryable
 from varve.messages.ingest import IngestMessage, read_ingest
-from varve.usecases.ingest import (
+from varve.usecases.ingest.ingest import (
     CHARACTERS_PER_PART,
     CONTEXT_MESSAGES,
     MESSAGES_PER_PART,

@@ -27,7 +27,7 @@ from varve.domain.source_lines import SourceLine
 from varve.domain.summary import KEY_FACTS_HEADING, RECURRING_HEADING
 from varve.domain.text import estimated_tokens
 from varve.domain.topics import choose_topics
-from varve.usecases.condensing import ExtractiveSummarizer
+from varve.usecases.summaries.condensing import ExtractiveSummarizer
 
 IDLE = (
     "The weather was much the same as before and the garden looked grey.",

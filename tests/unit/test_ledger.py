@@ -25,7 +25,7 @@ from varve.domain.ledger import (
 )
 from varve.domain.workspace import WorkspaceConfig
 from varve.usecases.ledger import Ledger, build_marks
-from varve.usecases.summary_records import expiries
+from varve.usecases.summaries.summary_records import expiries
 
 DAY, NEXT = Period.parse("2026-03-02"), Period.parse("2026-03-03")
 OTHER = Scope("acme", "sales")

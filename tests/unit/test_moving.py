@@ -26,9 +26,9 @@ from varve.domain.record import Vector
 from varve.messages.moves import MoveStore, send_move
 from varve.messages.write import WriteRecords, send_records
 from varve.ports.models import Embedder
-from varve.usecases.configure import move_from
 from varve.usecases.embedders import MovingEmbedder, as_stored
 from varve.usecases.ledger import Ledger
+from varve.usecases.operate.configure import move_from
 from varve.usecases.transfer.staging import Staging, sweep
 
 WORKING = Grain.WORKING

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.statements import tell
-from varve.domain.statements.named_subjects import names_another
+from varve.domain.statements.pairs.named_subjects import names_another
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 USER = "u-1"

@@ -29,7 +29,7 @@ from varve.domain.record import Store
 from varve.messages.notes import IndexNote, send_index
 from varve.messages.write import read_write
 from varve.ports.queues import Delivery
-from varve.usecases.write import write_now
+from varve.usecases.write.write import write_now
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
 PATH = "projects/lisbon.md"

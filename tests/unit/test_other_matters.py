@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.test_told_last import NOW, find, talk
 from varve import Memory
-from varve.domain.statements.cues import read_cues
-from varve.domain.statements.other_matters import tells_other_matter
+from varve.domain.statements.pairs.other_matters import tells_other_matter
+from varve.domain.statements.texts.cues import read_cues
 
 OTHER = [
     ("I have the dentist on Monday.", "I stopped playing tennis, my knee hurts."),

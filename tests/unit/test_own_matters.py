@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from varve.domain.statements.forget_topics import read_own_topics
-from varve.domain.statements.own_matters import is_of_others
+from varve.domain.statements.forgetting.own_matters import is_of_others
+from varve.domain.statements.forgetting.topics import read_own_topics
 
 
 def tells_of_others(query: str, text: str) -> bool:

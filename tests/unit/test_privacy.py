@@ -33,13 +33,13 @@ from varve.domain.record import MemoryType
 from varve.domain.summary import Source, Summary, SummaryTask
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.prompts.summarize import SummaryReply
-from varve.usecases.condensing import ModelSummarizer
 from varve.usecases.privacy import (
     Privacy,
     PrivateExtractor,
     PrivateLLM,
     PrivateSummarizer,
 )
+from varve.usecases.summaries.condensing import ModelSummarizer
 
 EMAIL, PHONE = "dana@example.org", "+1 202-555-0123"
 KEY = {"ACME_PSEUDONYM_KEY": "sixteen characters and more"}

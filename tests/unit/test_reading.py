@@ -19,7 +19,7 @@ from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.identity import Scope
 from varve.domain.triple import Op
 from varve.ports.models import Reply
-from varve.usecases.reading import (
+from varve.usecases.ingest.reading import (
     CheckpointedExtractor,
     ModelExtractor,
     parse_event_time,

@@ -9,7 +9,7 @@ from varve.domain.language.languages import (
     installed_languages,
 )
 from varve.domain.language.tellings import find_language
-from varve.domain.statements.sentences import tell_attribute, tell_triple
+from varve.domain.statements.texts.sentences import tell_attribute, tell_triple
 
 ATTRIBUTES = [
     ("location", "Porto", "I live in Porto.", "I no longer live in Porto."),

@@ -11,7 +11,7 @@ from varve.domain.record import MemoryType
 from varve.domain.series import keep_ends
 from varve.domain.source_lines import SourceLine
 from varve.domain.summary import Source, SummaryTask
-from varve.usecases.condensing import ExtractiveSummarizer
+from varve.usecases.summaries.condensing import ExtractiveSummarizer
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 FIGURES = ("82.4", "81.9", "81.2", "80.8", "80.1")

@@ -30,7 +30,7 @@ from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.query import parse_search_request
 from varve.integrations.mcp_tools import Tools
 from varve.usecases import sharing
-from varve.usecases.search import search
+from varve.usecases.search.search import search
 from varve.usecases.session import Session
 
 NOW = MORNING + timedelta(days=3)

@@ -3,7 +3,7 @@
 import pytest
 
 from varve.domain.speakers import is_name, is_small_name
-from varve.domain.statements.summary_sentences import read_sentences
+from varve.domain.statements.answers.summary_sentences import read_sentences
 
 
 @pytest.mark.parametrize("name", ["elena", "paco gómez", "x-ray2", "o'brien"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from varve.domain.statements.cues import asks_past, read_cues
+from varve.domain.statements.texts.cues import asks_past, read_cues
 
 
 @pytest.mark.parametrize(

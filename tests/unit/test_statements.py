@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
-from varve.domain.statements.folding import BlockLine, Folding
-from varve.domain.statements.sameness import (
+from varve.domain.statements.answers.folding import BlockLine, Folding
+from varve.domain.statements.pairs.sameness import (
     Saying,
     mean_the_same,
     tell_difference,

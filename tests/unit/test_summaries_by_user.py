@@ -20,8 +20,8 @@ from varve.domain.summary import (
 )
 from varve.domain.workspace import WorkspaceConfig
 from varve.usecases.erasure import tombstones
-from varve.usecases.summarize import SummaryOutcome
-from varve.usecases.taken_in import Said
+from varve.usecases.ingest.taken_in import Said
+from varve.usecases.summaries.summarize import SummaryOutcome
 from varve.usecases.timeline import keep
 
 PORTO = a_record("Ana lives in Porto.", user_id="u-a")

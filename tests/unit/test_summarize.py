@@ -42,8 +42,8 @@ from varve.domain.summary import (
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, read_write
-from varve.usecases.condensing import ExtractiveSummarizer
-from varve.usecases.summarize import SummaryOutcome
+from varve.usecases.summaries.condensing import ExtractiveSummarizer
+from varve.usecases.summaries.summarize import SummaryOutcome
 
 
 class Strict(WordEmbedder):

@@ -6,9 +6,9 @@ import numpy as np
 
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.columns import Columns, columns_of
-from varve.domain.statements.cues import read_cues
-from varve.domain.statements.repeats import StoreWords, list_sources
-from varve.domain.statements.summary_sentences import read_sentences
+from varve.domain.statements.answers.repeats import StoreWords, list_sources
+from varve.domain.statements.answers.summary_sentences import read_sentences
+from varve.domain.statements.texts.cues import read_cues
 
 SUMMARY = """2026-03-02: Dana lives in Lisbon.
 Dana: I live in Lisbon. I play tennis.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from varve.domain.statements.summary_sentences import read_sentences
+from varve.domain.statements.answers.summary_sentences import read_sentences
 
 
 @pytest.mark.parametrize(

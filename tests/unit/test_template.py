@@ -28,7 +28,7 @@ from varve.domain.ledger import (
     month_of,
     twin,
 )
-from varve.usecases.waiting import WaitingPeriod, key_of
+from varve.usecases.ingest.waiting import WaitingPeriod, key_of
 from varve.wiring.settings import DEFAULT_CACHE_MEGABYTES
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,12 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.conversation import Message
 from varve.domain.damage import Damaged
 from varve.domain.identity import Scope
-from varve.usecases.taken_in import Said, TakenIn, read_taken_in, take_in
+from varve.usecases.ingest.taken_in import (
+    Said,
+    TakenIn,
+    read_taken_in,
+    take_in,
+)
 from varve.usecases.timeline import keep, messages_on, read_lines
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")

@@ -16,7 +16,7 @@ from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, StoreName
 from varve.domain.search.query import Filter
-from varve.usecases.extract import MAX_PENDING
+from varve.usecases.ingest.extract import MAX_PENDING
 
 SAID = [
     raw_conversation(

@@ -10,7 +10,7 @@ import pytest
 
 from varve import Memory
 from varve.domain.search.answer import Result
-from varve.domain.statements.cues import split_at_change
+from varve.domain.statements.texts.cues import split_at_change
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.test_told_last import NOW, talk
 from varve import Memory
-from varve.domain.statements.told_persons import find_told_persons
+from varve.domain.statements.texts.told_persons import find_told_persons
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ from varve.messages.write import (
     send_triples,
 )
 from varve.ports.queues import Delivery
-from varve.usecases.commits import WriteOutcome
 from varve.usecases.erasure import tombstones
+from varve.usecases.write.commits import WriteOutcome
 
 RIVAL = Scope("rival", "support")
 

@@ -7,7 +7,7 @@ from typing import Any
 from varve.domain.errors import Rejected
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.queues import DeadLetterBox, Letter
-from varve.usecases.dead_letters import describe_letter
+from varve.usecases.operate.dead_letters import describe_letter
 from varve.wiring.sessions import Sessions
 
 Act = Callable[[DeadLetterBox, list[str]], list[str]]

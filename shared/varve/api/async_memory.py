@@ -20,7 +20,7 @@ from varve.usecases.sharing import Shares
 from varve.wiring.sessions import Now
 
 if TYPE_CHECKING:
-    from varve.usecases.search_notes import FoundNote
+    from varve.usecases.search.notes import FoundNote
 
 MAX_THREADS = 8
 """Calls of one memory that run at the same time; later ones wait in order."""

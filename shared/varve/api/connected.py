@@ -17,7 +17,7 @@ from varve.domain.listing import StoredRecord
 from varve.domain.record import turn_id
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import SearchRequest
-from varve.domain.statements.telling import (
+from varve.domain.statements.texts.telling import (
     build_correction_of,
     build_remembered,
     require_correctable,
@@ -25,8 +25,8 @@ from varve.domain.statements.telling import (
 from varve.messages.outcome import parse_outcome_event
 from varve.messages.tool_calls import CONTEXT, RECORD
 from varve.ports.clock import Clock
-from varve.usecases.forget_requests import parse_forget_request
-from varve.usecases.ingest import IngestOutcome, parse_conversations
+from varve.usecases.forget.requests import parse_forget_request
+from varve.usecases.ingest.ingest import IngestOutcome, parse_conversations
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.wiring.sessions import Sessions
 

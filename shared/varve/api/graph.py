@@ -10,9 +10,9 @@ from varve.domain.errors import Rejected
 from varve.domain.graph import Neighbourhood, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, TripleOperation
-from varve.usecases.corrected_messages import correct_messages
+from varve.usecases.corrections.corrected_messages import correct_messages
+from varve.usecases.corrections.replaced import end_attributes, tell_operation
 from varve.usecases.local import catch_up
-from varve.usecases.replaced import end_attributes, tell_operation
 from varve.usecases.triples import (
     describe_entity,
     find_neighbours,

@@ -14,7 +14,7 @@ from typing import Any
 from varve.domain.allowance import PartlyFiltered
 from varve.domain.conversation import Conversation, Message
 from varve.domain.errors import Rejected, prefix_field
-from varve.usecases.ingest import CONTEXT_MESSAGES, IngestOutcome
+from varve.usecases.ingest.ingest import CONTEXT_MESSAGES, IngestOutcome
 
 CALL_BYTES = 4_000_000
 """Conversations of one call; Lambda takes 6 MB."""

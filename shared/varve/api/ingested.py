@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from varve.domain.conversation import Conversation
-from varve.usecases.ingest import IngestOutcome, ingest
+from varve.usecases.ingest.ingest import IngestOutcome, ingest
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
 
 if TYPE_CHECKING:
-    from varve.usecases.extract import ExtractOutcome
-    from varve.usecases.understood import UnderstoodRequest
+    from varve.usecases.forget.understood import UnderstoodRequest
+    from varve.usecases.ingest.extract import ExtractOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def settle(
 
 def tell_requests(session: Session, ingested: Ingested) -> Ingested:
     """Return the result with what its messages ask to forget. Raises Retryable."""
-    from varve.usecases.understood import read_understood
+    from varve.usecases.forget.understood import read_understood
 
     if ingested.stored is None:
         return ingested

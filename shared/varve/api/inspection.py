@@ -20,7 +20,6 @@ from varve.domain.retention import expires_at
 from varve.domain.search.query import Filter
 from varve.domain.strata import Strata
 from varve.domain.tally import Tally
-from varve.usecases.costs import list_months, read_month
 from varve.usecases.inspection import (
     conversations,
     notes,
@@ -39,6 +38,7 @@ from varve.usecases.inspection.record_details import (
     read_record_details,
 )
 from varve.usecases.notes import get_note
+from varve.usecases.operate.costs import list_months, read_month
 from varve.usecases.session import Session
 
 

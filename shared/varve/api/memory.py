@@ -30,7 +30,7 @@ from varve.domain.search.query import (
     SearchRequest,
     parse_search_request,
 )
-from varve.usecases.ingest import parse_conversations
+from varve.usecases.ingest.ingest import parse_conversations
 from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
 from varve.wiring.sessions import Now, Sessions, read_clock
@@ -187,7 +187,7 @@ class Memory(StatementVerbs, OutcomeRecorder):
         self, request: SearchRequest, *, now: datetime | None = None
     ) -> SearchResponse:
         """Answer a validated request of `search_memory`."""
-        from varve.usecases.search import search
+        from varve.usecases.search.search import search
 
         with self._open(now) as session:
             found = search(session, request)
@@ -233,7 +233,7 @@ class Memory(StatementVerbs, OutcomeRecorder):
     def _build_context(
         self, request: ContextRequest, now: datetime | None
     ) -> ContextBlock:
-        from varve.usecases.context import context
+        from varve.usecases.context.context import context
 
         with self._open(now) as session:
             return context(session, request)

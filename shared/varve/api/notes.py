@@ -13,7 +13,7 @@ from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
 
 if TYPE_CHECKING:
-    from varve.usecases.search_notes import FoundNote
+    from varve.usecases.search.notes import FoundNote
 
 
 class Notes:
@@ -87,7 +87,7 @@ class Notes:
         They are the user's, or without one the agent's own. Raises Rejected: names the
         argument; Misconfigured, Retryable.
         """
-        from varve.usecases.search_notes import search_notes
+        from varve.usecases.search.notes import search_notes
 
         with self._open() as session:
             found = search_notes(session, query, prefix, user_id, max_results)

@@ -71,9 +71,9 @@ class OwnerVerbs:
         called as passes and objects are done. Return the receipt's figures.
         Raises Rejected: not exactly one of the five, or a query and its user; Retryable: call again to go on.
         """
-        from varve.usecases.forget import forget
-        from varve.usecases.forget_proposed import forget_proposed
-        from varve.usecases.forget_requests import (
+        from varve.usecases.forget.forget import forget
+        from varve.usecases.forget.proposed import forget_proposed
+        from varve.usecases.forget.requests import (
             parse_forget_request,
             refuse_beside_proposal,
         )
@@ -113,7 +113,7 @@ class OwnerVerbs:
         `proposal` of the returned JSON values is the number, None without statements.
         Raises Rejected: the query has no words; Retryable.
         """
-        from varve.usecases.forget_proposed import propose_forget
+        from varve.usecases.forget.proposed import propose_forget
 
         with self.sessions.open(self.scope) as session:
             return propose_forget(session, query, user_id).to_dict()
@@ -138,7 +138,7 @@ class OwnerVerbs:
 
     def forget_proposals(self) -> list[dict[str, Any]]:
         """Return the proposals to forget that wait, oldest first, as JSON values."""
-        from varve.usecases.forget_proposed import list_forget_proposals
+        from varve.usecases.forget.proposed import list_forget_proposals
 
         with self._open_owner() as session:
             return [one.to_dict() for one in list_forget_proposals(session)]
@@ -152,14 +152,14 @@ class OwnerVerbs:
 
     def config(self) -> dict[str, Any]:
         """Return the workspace's settings by their dotted names."""
-        from varve.usecases.configure import values
+        from varve.usecases.operate.configure import values
 
         with self._open_owner() as session:
             return values(session.config)
 
     def setting(self, name: str) -> Any:
         """Return one setting. Raises Rejected: there is none of this name."""
-        from varve.usecases.configure import value
+        from varve.usecases.operate.configure import value
 
         with self._open_owner() as session:
             return value(session.config, name)
@@ -173,8 +173,8 @@ class OwnerVerbs:
         `check` is False. Raises Rejected: names the setting and its valid values;
         Misconfigured: a key or a model is wrong; Retryable.
         """
-        from varve.usecases.configure import change, with_value
-        from varve.usecases.model_check import check_models
+        from varve.usecases.operate.configure import change, with_value
+        from varve.usecases.operate.model_check import check_models
         from varve.wiring.privacy import require_regions
 
         with self._open_owner() as session:
@@ -250,7 +250,7 @@ class OwnerVerbs:
         Raises Misconfigured: a store cannot be read, or has another embedding model;
         Rejected: the configuration is wrong; Retryable.
         """
-        from varve.usecases.store_check import check_store
+        from varve.usecases.operate.store_check import check_store
 
         with self._open_owner() as session:
             check_store(session)
@@ -262,14 +262,14 @@ class OwnerVerbs:
 
         `people` and `topics` add who and what occurs, for the filters of a search.
         """
-        from varve.usecases.status import status
+        from varve.usecases.operate.status import status
 
         with self._open_owner() as session:
             return status(session, people=people, topics=topics)
 
     def agents(self) -> list[dict[str, Any]]:
         """Return the workspace's agents with records, users, newest event and size."""
-        from varve.usecases.agents import list_agents
+        from varve.usecases.operate.agents import list_agents
 
         with self._open_owner() as session:
             return [share.to_dict() for share in list_agents(session)]
@@ -332,7 +332,7 @@ class OwnerVerbs:
         work that is no agent's. What this process has counted is folded in first.
         Raises Rejected: `since` has no time zone; Misconfigured, Retryable.
         """
-        from varve.usecases.costs import read_costs
+        from varve.usecases.operate.costs import read_costs
 
         self.sessions.costs.fold()
         with self._open_owner() as session:
@@ -345,7 +345,7 @@ class OwnerVerbs:
         With `asks_models` each configured model gets one short request. Errors are
         findings. Nothing but a probe object of the endpoint is written.
         """
-        from varve.usecases.diagnose import diagnose
+        from varve.usecases.operate.diagnose import diagnose
         from varve.wiring.surroundings import ProcessSurroundings
 
         surroundings = ProcessSurroundings(self.sessions)
@@ -358,7 +358,7 @@ class OwnerVerbs:
         The figures count what memory still holds of the month; retention and erasure
         have taken the rest. Raises Rejected: `month`; Retryable.
         """
-        from varve.usecases.report import report
+        from varve.usecases.operate.report import report
 
         self.sessions.costs.fold()
         with self._open_owner() as session:
@@ -369,7 +369,7 @@ class OwnerVerbs:
 
         Raises Misconfigured: the credentials may not list the store; Retryable.
         """
-        from varve.usecases.agents import list_workspaces
+        from varve.usecases.operate.agents import list_workspaces
 
         with self._open_owner() as session:
             return list_workspaces(session)

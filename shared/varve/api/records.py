@@ -97,7 +97,7 @@ class RecordVerbs(OwnerVerbs):
         `periods` are due again, for `summarize`; `left` wait further, without budget.
         Raises Retryable, Rejected, Misconfigured: call again to go on.
         """
-        from varve.usecases.catching_up import catch_up_waiting
+        from varve.usecases.ingest.catching_up import catch_up_waiting
 
         with self.sessions.open(self.scope, now) as session:
             return catch_up_waiting(session).to_dict()

@@ -53,7 +53,7 @@ class StatementVerbs(EvaluationVerbs):
 
         The same statement on the same day is one. Raises Rejected: names the field.
         """
-        from varve.usecases.tell import remember
+        from varve.usecases.corrections.tell import remember
 
         with self.sessions.open(self.scope, now) as session:
             accepted = remember(session, text, user_id=user_id, at=at)
@@ -67,7 +67,7 @@ class StatementVerbs(EvaluationVerbs):
         Search and context answer with the correction from then on. Correcting again in
         the same words changes nothing. Raises Rejected: there is no such fact or turn.
         """
-        from varve.usecases.tell import correct
+        from varve.usecases.corrections.tell import correct
 
         with self.sessions.open(self.scope, now) as session:
             accepted = correct(session, record_id, text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from varve.cli.output import fit_line, format_count
 
 if TYPE_CHECKING:
-    from varve.usecases.understood import UnderstoodRequest
+    from varve.usecases.forget.understood import UnderstoodRequest
 
 MOST_REQUESTS = 5
 MOST_STATEMENTS = 3

@@ -8,12 +8,12 @@ from functools import cache
 from varve.domain.language.courtesies import is_courtesy
 from varve.domain.language.tokens import bare_words, fold
 from varve.domain.source_lines import SourceLine
-from varve.domain.statements.cues import (
+from varve.domain.statements.texts.cues import (
     compile_phrases,
     join_phrases,
     read_cues,
 )
-from varve.domain.statements.persons import is_person
+from varve.domain.statements.texts.persons import is_person
 
 QUESTION_MARKS = ("?", "？")
 _BARE = 3

@@ -19,7 +19,7 @@ from varve.domain.echo import without_injected
 from varve.domain.notes import Note, NoteVersion, version_keys
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType, Record, turn_id
-from varve.domain.statements.telling import CORRECTION, list_corrected
+from varve.domain.statements.texts.telling import CORRECTION, list_corrected
 from varve.domain.summary import KeyFact, key_facts_from_json
 from varve.domain.text import passages
 from varve.domain.triple import Op, TripleOperation

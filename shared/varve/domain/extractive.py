@@ -24,7 +24,7 @@ from varve.domain.lasting import prefer_what_lasts
 from varve.domain.record import MemoryType, Vector
 from varve.domain.source_lines import SourceLine, rendered
 from varve.domain.speakers import is_name, is_small_name
-from varve.domain.statements.telling import read_corrected
+from varve.domain.statements.texts.telling import read_corrected
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens, passages, salience
 

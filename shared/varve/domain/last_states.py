@@ -14,10 +14,13 @@ from varve.domain.language.stopwords import CHANGES, DENIALS, NO_TOPICS
 from varve.domain.language.tokens import words
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.source_lines import SourceLine
-from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.named_subjects import names_another, share_name
-from varve.domain.statements.pairs import tells_of_others
-from varve.domain.statements.particulars import is_date_word
+from varve.domain.statements.pairs.named_subjects import (
+    names_another,
+    share_name,
+)
+from varve.domain.statements.pairs.superseding import tells_of_others
+from varve.domain.statements.texts.cues import Cues, read_cues
+from varve.domain.statements.texts.particulars import is_date_word
 
 _UNREAL = ("supposed", "almost", "coming")
 """Lists of cues; with a phrase of them a line tells no state."""

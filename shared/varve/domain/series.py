@@ -13,7 +13,7 @@ from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import fold
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.source_lines import SourceLine
-from varve.domain.statements.particulars import is_date_word
+from varve.domain.statements.texts.particulars import is_date_word
 
 LEAST_DAYS = 3
 """Days on which a measure must be told to be a series."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from varve.domain.names import normalized
 from varve.domain.search.row import Message
-from varve.domain.statements.particulars import read_particulars
+from varve.domain.statements.texts.particulars import read_particulars
 from varve.domain.summary import KeyFact
 from varve.domain.triple import Op, Triple, TripleKey
 

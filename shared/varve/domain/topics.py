@@ -11,7 +11,7 @@ from varve.domain.language.stopwords import NO_TOPICS
 from varve.domain.language.tokens import fold
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.source_lines import SourceLine
-from varve.domain.statements.particulars import is_date_word
+from varve.domain.statements.texts.particulars import is_date_word
 
 MAX_TOPICS = 8
 MIN_AMOUNTS = 3

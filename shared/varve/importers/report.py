@@ -8,7 +8,7 @@ from typing import Any
 from varve.domain.allowance import PartlyFiltered
 from varve.domain.calendar import iso
 from varve.domain.conversation import Conversation
-from varve.usecases.understood import UnderstoodRequest
+from varve.usecases.forget.understood import UnderstoodRequest
 
 MAX_FAILURES = 50
 """Failures that a report names; the others are counted."""

@@ -26,8 +26,8 @@ from varve.importers.workers import (
     WorkerPool,
     can_share,
 )
+from varve.usecases.forget.understood import read_understood
 from varve.usecases.progress import StepCounter
-from varve.usecases.understood import read_understood
 
 BATCH_CONVERSATIONS = 500
 BATCH_MESSAGES = 5_000

@@ -14,7 +14,7 @@ from varve.api.memory import Memory
 from varve.domain.errors import Rejected, VarveError
 from varve.domain.identity import digest, path_id, reference
 from varve.domain.search.query import spellings, split_names
-from varve.domain.statements.telling import require_correctable
+from varve.domain.statements.texts.telling import require_correctable
 from varve.domain.validation import rejected
 from varve.integrations import tool_models as models
 from varve.integrations.search_tool import (

@@ -28,7 +28,7 @@ from varve.domain.note_operations import (
     OperationReused,
 )
 from varve.domain.notes import Note, NoteConflict
-from varve.usecases.search_notes import MAX_FOUND
+from varve.usecases.search.notes import MAX_FOUND
 
 ROOT = "harness"
 """The first segment of the files' paths."""

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from varve.domain.conversation import Conversation, Instant, Name, Reference
 from varve.domain.identity import Scope
-from varve.domain.statements.telling import (
+from varve.domain.statements.texts.telling import (
     build_correction_of,
     build_remembered,
 )

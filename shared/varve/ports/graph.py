@@ -17,7 +17,7 @@ from varve.domain.triple import Triple, TripleOperation
 
 
 class GraphEraser(Protocol):
-    """Eraser of triple operations; only `usecases/write.py` takes one."""
+    """Eraser of triple operations; only `usecases/write/write.py` takes one."""
 
     def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
         """Delete operations, fold the rest again and return how many were deleted.
@@ -115,7 +115,7 @@ class GraphStore(GraphReader, GraphQueries, Protocol):
 
 
 class GraphWriter(GraphEraser, Protocol):
-    """The only way to change triples; only `usecases/write.py` takes one."""
+    """The only way to change triples; only `usecases/write/write.py` takes one."""
 
     def apply(
         self, scope: Scope, operations: Sequence[TripleOperation]

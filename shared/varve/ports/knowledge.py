@@ -21,7 +21,7 @@ class ProfileReader(Protocol):
 
 
 class ProfileWriter(Protocol):
-    """The only way to change profiles; only `usecases/write.py` takes one."""
+    """The only way to change profiles; only `usecases/write/write.py` takes one."""
 
     def apply(
         self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]

@@ -92,7 +92,7 @@ class MemoryReader(CandidatesReader, Protocol):
 
 
 class MemoryWriter(Protocol):
-    """The only way to change records; only `usecases/write.py` takes one."""
+    """The only way to change records; only `usecases/write/write.py` takes one."""
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
         """Announce an upsert, so that the writer may load the store's state early."""

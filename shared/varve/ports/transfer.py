@@ -30,7 +30,7 @@ class StoreReader(Protocol):
 
 
 class VectorWriter(Protocol):
-    """Writer of a store's vectors; only `usecases/write.py` takes one."""
+    """Writer of a store's vectors; only `usecases/write/write.py` takes one."""
 
     def move(
         self, scope: Scope, grain: StoreName, model: str, embed: Embed

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import moment
 from varve.domain.identity import digest
-from varve.domain.statements.comparison import ToldTurn
-from varve.domain.statements.links import Relation
+from varve.domain.statements.pairs.comparison import ToldTurn
+from varve.domain.statements.pairs.links import Relation
 from varve.prompts.fence import Shape, data_line, day_in_words, fenced, local
 
 

@@ -16,11 +16,11 @@ from varve.domain.tally import TallyColumn
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.messages.write import ExpirePeriods, send_expiry
 from varve.ports.records import MemoryReader
-from varve.usecases.cost_objects import expire_costs
 from varve.usecases.experience.forgetting import find_forgotten
 from varve.usecases.experience.rows import delete_rows
 from varve.usecases.ledger import Ledger
-from varve.usecases.search_objects import expire_searches
+from varve.usecases.operate.cost_objects import expire_costs
+from varve.usecases.search.objects import expire_searches
 from varve.usecases.session import Session
 from varve.usecases.timeline import (
     delete_days,

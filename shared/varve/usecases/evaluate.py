@@ -16,11 +16,11 @@ from varve.domain.evaluation import (
 from varve.domain.record import MemoryType
 from varve.domain.search.answer import Result
 from varve.domain.search.query import SearchRequest
-from varve.domain.statements.repeats import StoreWords, list_sources
-from varve.domain.statements.summary_sentences import read_sentences
+from varve.domain.statements.answers.repeats import StoreWords, list_sources
+from varve.domain.statements.answers.summary_sentences import read_sentences
 from varve.domain.tuning import LEAST_QUESTIONS, Setting, Tuning, rate, tune
-from varve.usecases.find import Stock, read_columns
-from varve.usecases.search import build_lookup, look_up, search
+from varve.usecases.search.find import Stock, read_columns
+from varve.usecases.search.search import build_lookup, look_up, search
 from varve.usecases.session import Session
 
 

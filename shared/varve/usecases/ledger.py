@@ -48,7 +48,7 @@ from varve.domain.ledger import (
     twin,
 )
 from varve.ports.objects import Objects, StoredObject
-from varve.usecases.waiting import waiting_agents
+from varve.usecases.ingest.waiting import waiting_agents
 
 FIRST_RETRY = timedelta(hours=1)
 LONGEST_RETRY = timedelta(days=1)

@@ -1,6 +1,6 @@
 """Run the pipeline in one process, without a queue service."""
 
-from varve.usecases.extract import ExtractOutcome, extract_all
+from varve.usecases.ingest.extract import ExtractOutcome, extract_all
 from varve.usecases.progress import StepCounter
 from varve.usecases.session import Session
 

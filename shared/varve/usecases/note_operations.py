@@ -31,7 +31,6 @@ from varve.domain.notes import (
     next_version,
 )
 from varve.ports.meter import doing
-from varve.usecases.contention import change_object, until_uncontended
 from varve.usecases.notes import (
     DELETED,
     filter_content,
@@ -42,6 +41,7 @@ from varve.usecases.notes import (
     send_note_index,
 )
 from varve.usecases.session import Session
+from varve.usecases.write.contention import change_object, until_uncontended
 
 
 @dataclass(frozen=True, slots=True)

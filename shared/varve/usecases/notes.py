@@ -34,8 +34,8 @@ from varve.domain.record import Record
 from varve.messages.notes import IndexNote, send_index
 from varve.ports.meter import MeteredThreads, doing
 from varve.ports.objects import Objects
-from varve.usecases.contention import until_uncontended
 from varve.usecases.session import Session
+from varve.usecases.write.contention import until_uncontended
 
 READERS = 16
 """How many notes are read concurrently."""

@@ -20,13 +20,13 @@ from varve.domain.profile import (
     sort_entries,
 )
 from varve.domain.profile_lists import split_values
-from varve.domain.statements.telling import EndedMessage
+from varve.domain.statements.texts.telling import EndedMessage
 from varve.domain.validation import valid_text
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
-from varve.usecases.corrected_messages import correct_messages
-from varve.usecases.graph_values import find_graph_values
-from varve.usecases.replaced import end_triples, tell_entry
+from varve.usecases.corrections.corrected_messages import correct_messages
+from varve.usecases.corrections.graph_values import find_graph_values
+from varve.usecases.corrections.replaced import end_triples, tell_entry
 from varve.usecases.session import Session
 
 MAX_KEYS = 100

@@ -18,7 +18,7 @@ from varve.domain.search.query import Filter, window
 from varve.domain.summary import NO_WORDS
 from varve.domain.validation import valid_text
 from varve.ports.records import MemoryReader
-from varve.usecases.metadata import find_ids
+from varve.usecases.search.metadata import find_ids
 from varve.usecases.session import Session
 
 
@@ -54,7 +54,7 @@ def _hide_forgotten(
 ) -> list[Record]:
     """Return the records without what their users asked to forget in conversations."""
     # It loads numpy: on first use.
-    from varve.usecases.asked_to_forget import hide_forgotten
+    from varve.usecases.forget.asked_to_forget import hide_forgotten
 
     told = hide_forgotten(session, records)
     return [one for one in told if one.content != NO_WORDS]

@@ -25,22 +25,28 @@ from varve.domain.search.supersession import (
     find_ended,
     held_until,
 )
-from varve.domain.statements.forgetting import AnyForgotten, keep_rest
-from varve.domain.statements.forgotten_words import ForgottenWords
-from varve.domain.statements.matter import find_doubt
-from varve.domain.statements.particulars import count_shared, read_particulars
-from varve.domain.statements.standings import Standings
-from varve.domain.statements.told_values import ToldValues
+from varve.domain.statements.forgetting.forgetting import (
+    AnyForgotten,
+    keep_rest,
+)
+from varve.domain.statements.forgetting.forgotten_words import ForgottenWords
+from varve.domain.statements.standings.matter import find_doubt
+from varve.domain.statements.standings.standings import Standings
+from varve.domain.statements.stores.told_values import ToldValues
+from varve.domain.statements.texts.particulars import (
+    count_shared,
+    read_particulars,
+)
 from varve.domain.triple import Triple
 from varve.ports.meter import doing
-from varve.usecases.asked_statements import is_asked
-from varve.usecases.asked_to_forget import read_forgotten
 from varve.usecases.erasure import proposed
-from varve.usecases.find import Stock
-from varve.usecases.fold_proposals import fold_statements
-from varve.usecases.forget_proposed import list_forget_proposals
-from varve.usecases.forgotten_statements import stated_by_row
-from varve.usecases.proposals import Proposal, read_statements
+from varve.usecases.forget.asked_statements import is_asked
+from varve.usecases.forget.asked_to_forget import read_forgotten
+from varve.usecases.forget.fold_proposals import fold_statements
+from varve.usecases.forget.forgotten_statements import stated_by_row
+from varve.usecases.forget.proposals import Proposal, read_statements
+from varve.usecases.forget.proposed import list_forget_proposals
+from varve.usecases.search.find import Stock
 from varve.usecases.session import Session
 
 DEFAULT_DAYS = 90

@@ -23,10 +23,10 @@ if TYPE_CHECKING:  # a function loads what its own use case needs, and no more
     from varve.ports.models import LLM, Embedder, Extractor, Summarizer
     from varve.ports.records import MemoryReader
     from varve.ports.transfer import StoreReader
-    from varve.usecases.forgotten_statements import RequestScans
+    from varve.usecases.forget.forgotten_statements import RequestScans
     from varve.usecases.kept_reads import KeptReads
     from varve.usecases.privacy import Privacy
-    from varve.usecases.search_log import SearchLog
+    from varve.usecases.search.log import SearchLog
     from varve.usecases.views import Views
 
 

@@ -9,8 +9,8 @@ from varve.domain.errors import Contended
 from varve.domain.grants import Grant, Grants, build_grant
 from varve.domain.identity import Scope, path_id
 from varve.ports.objects import Objects, StoredObject
-from varve.usecases.contention import until_uncontended
 from varve.usecases.session import Session
+from varve.usecases.write.contention import until_uncontended
 
 _FOLDER = "grants"
 

@@ -10,19 +10,19 @@ from varve.domain.calendar import Grain, iso, microseconds, moment
 from varve.domain.errors import Rejected
 from varve.domain.record import MemoryType, Record, StoreName, turn_id
 from varve.domain.search.query import Filter
-from varve.domain.statements.forgetting import AnyForgotten
-from varve.domain.statements.known import KnownStandings
-from varve.domain.statements.standing import Standing
+from varve.domain.statements.forgetting.forgetting import AnyForgotten
+from varve.domain.statements.standings.known import KnownStandings
+from varve.domain.statements.standings.standing import Standing
 from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
-from varve.usecases.asked_to_forget import (
+from varve.usecases.corrections.known_ends import KnownEnds
+from varve.usecases.forget.asked_to_forget import (
     find_request,
     leave_out_forgotten,
     read_forgotten,
 )
-from varve.usecases.find import Stock, number_rows, read_columns
-from varve.usecases.known_ends import KnownEnds
 from varve.usecases.records import find_record
+from varve.usecases.search.find import Stock, number_rows, read_columns
 from varve.usecases.session import Session
 from varve.usecases.timeline import messages_of_day, messages_on
 

@@ -17,7 +17,7 @@ from varve.domain.ledger import expiry_key
 from varve.domain.retention import timeline_expires_at
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.objects import Objects
-from varve.usecases.taken_in import Said, hash_message_id, taken_in_key
+from varve.usecases.ingest.taken_in import Said, hash_message_id, taken_in_key
 
 MAX_MERGE_RACES = 20
 NO_OWNERS: Mapping[str, str | None] = MappingProxyType({})

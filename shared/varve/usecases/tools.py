@@ -36,7 +36,9 @@ def answer_call(session: Session, call: ToolCall) -> ToolAnswer:
         record = get_record(session, id_, hide_forgotten=True)
         found = record and record.to_dict()
         return ToolAnswer(int(record is not None), {"record": found})
-    from varve.usecases.search import search  # loads numpy: on first use
+    from varve.usecases.search.search import (
+        search,  # loads numpy: on first use
+    )
 
     response = search(session, parse_search_request(call.arguments))
     return ToolAnswer(len(response.results), response.to_dict())
@@ -50,8 +52,8 @@ def load_context(
     It is the user's last conversation, or one that goes on.
     Raises Rejected, Misconfigured, Retryable.
     """
-    from varve.usecases.context import context
-    from varve.usecases.recap import (
+    from varve.usecases.context.context import context
+    from varve.usecases.context.recap import (
         fit_recap,
         read_last_conversation,
         with_recap,
@@ -76,7 +78,7 @@ def _answer_context(
     session: Session, arguments: Mapping[str, Any]
 ) -> ContextBlock:
     """Return the context of a prompt; without one the block for a conversation's start."""
-    from varve.usecases.context import context
+    from varve.usecases.context.context import context
 
     if "prompt" in arguments:
         return context(session, parse_context_request(arguments))

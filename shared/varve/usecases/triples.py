@@ -14,7 +14,7 @@ from varve.domain.idle_deletions import idle_deletions
 from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
 from varve.domain.profile import find_key
-from varve.domain.statements.telling import EndedMessage
+from varve.domain.statements.texts.telling import EndedMessage
 from varve.domain.triple import (
     SINGLE_VALUED,
     Op,
@@ -27,7 +27,7 @@ from varve.domain.triple import (
 from varve.domain.validation import valid_text
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.graph import GraphView
-from varve.usecases.asked_triples import triples_as_json
+from varve.usecases.forget.asked_triples import triples_as_json
 from varve.usecases.privacy import filter_operation
 from varve.usecases.session import Session
 

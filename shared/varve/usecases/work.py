@@ -22,19 +22,19 @@ from varve.messages.work import (
 )
 from varve.ports.meter import doing
 from varve.ports.queues import DeadLetters, Delivery, Queue
-from varve.usecases.catching_up import MOST_IN_ONE_RUN, catch_up_waiting
 from varve.usecases.cleanup import CleanupReport, clean, inspect
-from varve.usecases.deliver import deliver_each
 from varve.usecases.experience.lessons import curate_agent
+from varve.usecases.ingest.catching_up import MOST_IN_ONE_RUN, catch_up_waiting
 from varve.usecases.plan import find_due
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import OpenSession, Session
-from varve.usecases.summarize import (
+from varve.usecases.summaries.summarize import (
     MAX_USERS,
     SummarizeOutcome,
     SummaryOutcome,
     summarize,
 )
+from varve.usecases.write.deliver import deliver_each
 
 PAYLOADS_KEPT = timedelta(days=30)
 """Longer than a message may wait on its queue and then as a dead letter."""

@@ -79,7 +79,7 @@ class ConfiguredModels:
 
             # Rules repeat words that were filtered, and write none of their own.
             return self._once(("rules",), RuleExtractor)
-        from varve.usecases.reading import (
+        from varve.usecases.ingest.reading import (
             CheckpointedExtractor,
             ModelExtractor,
         )
@@ -104,7 +104,7 @@ class ConfiguredModels:
         objects: Objects,
     ) -> Summarizer:
         """Return the agent's summarizer: a model, or sentences chosen by the embedder."""
-        from varve.usecases.condensing import (
+        from varve.usecases.summaries.condensing import (
             ExtractiveSummarizer,
             ModelSummarizer,
         )

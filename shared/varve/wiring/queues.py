@@ -8,11 +8,11 @@ from varve.domain.errors import Misconfigured
 from varve.ports.locks import Locks
 from varve.ports.meter import Meter
 from varve.ports.queues import Delivery, Queue
-from varve.usecases.write import DirectWrites
+from varve.usecases.write.write import DirectWrites
 
 if TYPE_CHECKING:
     from varve.adapters.queues.sqs import SqsQueue
-    from varve.usecases.commits import WriterSession
+    from varve.usecases.write.commits import WriterSession
 
 
 def open_queue(url: str | None, variable: str, meter: Meter) -> "SqsQueue":

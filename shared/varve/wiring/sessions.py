@@ -15,9 +15,9 @@ from varve.domain.identity import Scope
 from varve.domain.usage import Item
 from varve.ports.clock import Clock
 from varve.ports.meter import Meter
-from varve.usecases.costs import CostFolder
 from varve.usecases.ledger import Ledger
-from varve.usecases.search_log import SearchLog
+from varve.usecases.operate.costs import CostFolder
+from varve.usecases.search.log import SearchLog
 from varve.usecases.session import Session
 from varve.wiring.clock import fixed_clock, system_clock
 from varve.wiring.models import ConfiguredModels
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from varve.ports.erasure import StoreInspector
     from varve.ports.objects import Objects
     from varve.ports.queues import DeadLetterBox
-    from varve.usecases.commits import WriterSession
-    from varve.usecases.forgotten_statements import RequestScans
+    from varve.usecases.forget.forgotten_statements import RequestScans
     from varve.usecases.kept_reads import KeptReads
     from varve.usecases.plan import Planner
+    from varve.usecases.write.commits import WriterSession
 
 MAX_SCOPED_STORES = 4
 """Agents whose own clients stay open, each with connections, threads and disk cache."""
@@ -104,7 +104,7 @@ class Sessions:
 
         What is stored meanwhile is not seen there: for a run that only reads.
         """
-        from varve.usecases.forgotten_statements import RequestScans
+        from varve.usecases.forget.forgotten_statements import RequestScans
         from varve.usecases.kept_reads import KeptReads
 
         self._scans = RequestScans()
@@ -147,7 +147,7 @@ class Sessions:
 
         Raises Misconfigured: the endpoint could lose acknowledged rows.
         """
-        from varve.usecases.commits import WriterSession
+        from varve.usecases.write.commits import WriterSession
 
         self._require_safe_store()
         store = store or self.store

@@ -4,7 +4,7 @@ from varve.domain.experience.history import PastEpisode
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import normalize
 from varve.domain.experience.words import content_words
-from varve.domain.statements.particulars import read_particulars
+from varve.domain.statements.texts.particulars import read_particulars
 
 
 def action_taken(past: PastEpisode) -> str | None:

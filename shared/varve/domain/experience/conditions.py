@@ -10,7 +10,7 @@ from varve.domain.experience.history import PastEpisode
 from varve.domain.experience.words import content_words
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import fold
-from varve.domain.statements.particulars import is_date_word
+from varve.domain.statements.texts.particulars import is_date_word
 
 MIN_TELLING_WORDS = 2
 """Words of a condition that another of the agreeing episodes must have."""

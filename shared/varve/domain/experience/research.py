@@ -11,7 +11,7 @@ from varve.domain.experience.limits import MAX_ENTRIES
 from varve.domain.experience.rows import as_text, normalize
 from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record
-from varve.domain.statements.sameness import mean_the_same
+from varve.domain.statements.pairs.sameness import mean_the_same
 
 
 class Component(StrEnum):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from varve.domain.experience.history import PastEpisode
 from varve.domain.experience.rows import lesson_id
 from varve.domain.experience.words import content_words
-from varve.domain.statements.particulars import read_particulars
+from varve.domain.statements.texts.particulars import read_particulars
 
 if TYPE_CHECKING:
     from varve.domain.experience.alike import Embed  # loads numpy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from varve.domain.experience.outcomes import Outcome, is_correction, read_cues
-from varve.domain.statements.particulars import read_particulars
+from varve.domain.statements.texts.particulars import read_particulars
 from varve.domain.text import estimated_tokens, salience
 
 MAX_TOKENS = 200

@@ -29,7 +29,7 @@ from varve.domain.rules.references import read_reference
 from varve.domain.rules.reported import leave_out_reported
 from varve.domain.rules.rule import Change
 from varve.domain.rules.sentences import Sentence, sentences
-from varve.domain.statements.telling import CORRECTION, REMEMBERED
+from varve.domain.statements.texts.telling import CORRECTION, REMEMBERED
 from varve.domain.triple import TripleOperation
 
 

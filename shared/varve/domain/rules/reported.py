@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from varve.domain.statements.reported_requests import says_of_others
+from varve.domain.statements.forgetting.reported_requests import says_of_others
 
 _COLON = re.compile(r":(?=\s)")
 _BREAK = re.compile(r"[.!?…:](?=\s)")

@@ -12,8 +12,8 @@ from varve.domain.search.diversity import mmr
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.row import Message, RecordRow
 from varve.domain.search.strategies import Strategy
-from varve.domain.statements.drawn import leaves_out
-from varve.domain.statements.sameness import SAME_COSINE, tell_difference
+from varve.domain.statements.pairs.drawn import leaves_out
+from varve.domain.statements.pairs.sameness import SAME_COSINE, tell_difference
 
 SAME_SCORE = 1e-6
 """Scores that differ by less are equal; the rest depends on the order of summation."""

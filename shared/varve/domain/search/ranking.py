@@ -25,7 +25,7 @@ from varve.domain.search.scoring import SignalTable, sum_positive
 from varve.domain.search.sharing import share_scores
 from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import Strategy
-from varve.domain.statements.standing import Standing
+from varve.domain.statements.standings.standing import Standing
 
 SUMMARY_WEIGHT_NOW = 0.8
 SUMMARY_WEIGHT_YEAR = 1.2

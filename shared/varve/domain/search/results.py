@@ -11,7 +11,7 @@ from varve.domain.calendar import day_of, iso, microseconds, moment
 from varve.domain.record import MemoryType, Record, StoreName, span_of
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
-from varve.domain.statements.standing import Standing
+from varve.domain.statements.standings.standing import Standing
 from varve.domain.text import estimated_tokens
 
 MAX_SOURCE_IDS = 50

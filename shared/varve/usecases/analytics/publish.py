@@ -35,12 +35,12 @@ from varve.domain.publishing import (
 )
 from varve.ports.analytics import TableStage
 from varve.ports.objects import ObjectInfo, Objects
-from varve.usecases.agents import list_agent_names
 from varve.usecases.analytics.rows import READERS, AgentTables
 from varve.usecases.analytics.targets import change_targets
-from varve.usecases.contention import until_uncontended
+from varve.usecases.operate.agents import list_agent_names
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
+from varve.usecases.write.contention import until_uncontended
 
 _NAME_DIGITS = 32
 

@@ -8,8 +8,8 @@ from varve.domain.graph import QueryLimits, QueryResult
 from varve.domain.identity import Scope
 from varve.domain.validation import valid_text
 from varve.ports.analytics import OpenStage
-from varve.usecases.agents import list_agent_names
 from varve.usecases.analytics.rows import READERS, AgentTables
+from varve.usecases.operate.agents import list_agent_names
 from varve.usecases.session import Session
 
 

@@ -10,17 +10,20 @@ from varve.domain.experience.history import History
 from varve.domain.experience.lessons import derive_lessons
 from varve.domain.prices import prices_with
 from varve.domain.record import MemoryType, Record, Store, span_of
-from varve.domain.statements.forgetting import AnyForgotten
+from varve.domain.statements.forgetting.forgetting import AnyForgotten
 from varve.domain.triple import Triple
 from varve.domain.usage import Item
 from varve.ports.records import MemoryReader
-from varve.usecases.asked_to_forget import leave_out_forgotten, read_forgotten
-from varve.usecases.asked_triples import find_triple_request
-from varve.usecases.cost_objects import months_in, read_days
+from varve.usecases.corrections.known_ends import KnownEnds
 from varve.usecases.experience.rows import read_history
-from varve.usecases.known_ends import KnownEnds
+from varve.usecases.forget.asked_to_forget import (
+    leave_out_forgotten,
+    read_forgotten,
+)
+from varve.usecases.forget.asked_triples import find_triple_request
 from varve.usecases.notes import iterate_notes
-from varve.usecases.search_objects import read_rows
+from varve.usecases.operate.cost_objects import months_in, read_days
+from varve.usecases.search.objects import read_rows
 from varve.usecases.session import Session
 
 

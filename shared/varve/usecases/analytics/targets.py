@@ -6,7 +6,7 @@ from collections.abc import Callable
 from varve.domain.damage import intact
 from varve.domain.publishing import Targets, targets_from_json
 from varve.ports.objects import Objects
-from varve.usecases.contention import change_object
+from varve.usecases.write.contention import change_object
 
 
 def targets_key(workspace: str) -> str:

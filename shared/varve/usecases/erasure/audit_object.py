@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.ports.objects import Objects
-from varve.usecases.contention import change_object
+from varve.usecases.write.contention import change_object
 
 Content = TypeVar("Content")
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.errors import Retryable
 from varve.usecases.session import Session
-from varve.usecases.summarize import summarize
+from varve.usecases.summaries.summarize import summarize
 
 
 def settle_emptied(session: Session) -> None:

@@ -18,7 +18,7 @@ from varve.domain.summary import (
 )
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.records import MemoryReader
-from varve.usecases.summary_records import fact_lines
+from varve.usecases.summaries.summary_records import fact_lines
 from varve.usecases.whole_stores import read_summaries
 
 DayOfUser = tuple[str, str | None]

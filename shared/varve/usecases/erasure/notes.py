@@ -18,8 +18,8 @@ from varve.domain.notes import (
 from varve.domain.record import Record, Store
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
-from varve.usecases.contention import until_uncontended
 from varve.usecases.notes import DELETED, read_all_notes, read_note
+from varve.usecases.write.contention import until_uncontended
 
 
 @dataclass(frozen=True, slots=True)

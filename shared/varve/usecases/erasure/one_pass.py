@@ -10,7 +10,7 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.ledger import curation_key
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType, Record, Store
-from varve.domain.statements.telling import find_corrected
+from varve.domain.statements.texts.telling import find_corrected
 from varve.domain.triple import TripleOperation, evidence_of
 from varve.messages.erasure import (
     EraseMessage,

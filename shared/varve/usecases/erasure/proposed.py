@@ -14,7 +14,7 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.errors import Rejected
 from varve.domain.identity import digest
 from varve.usecases.erasure.audit_object import AuditObject
-from varve.usecases.proposals import Proposal, read_statements
+from varve.usecases.forget.proposals import Proposal, read_statements
 from varve.usecases.session import Session
 
 KEPT = timedelta(days=30)

@@ -10,10 +10,10 @@ from varve.messages.erasure import Reread
 from varve.messages.ingest import IngestMessage
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import TimelineLine, read_timeline
-from varve.usecases.ingest import CONTEXT_MESSAGES, MESSAGES_PER_PART
-from varve.usecases.learning import learn, spoken_in
+from varve.usecases.ingest.ingest import CONTEXT_MESSAGES, MESSAGES_PER_PART
+from varve.usecases.ingest.learning import learn, spoken_in
+from varve.usecases.ingest.taken_in import Said
 from varve.usecases.session import Session
-from varve.usecases.taken_in import Said
 
 
 def reread(session: Session, message: Reread) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from varve.domain.searches import SearchRow
 from varve.domain.traces import Traces
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.needles import Needles
-from varve.usecases.search_objects import drop_rows, read_rows
+from varve.usecases.search.objects import drop_rows, read_rows
 from varve.usecases.session import Session
 
 

@@ -19,10 +19,10 @@ from varve.domain.profile import ProfileEntry, entry_from_json
 from varve.messages.erasure import ERASED, redact_body
 from varve.ports.meter import MeteredThreads
 from varve.ports.objects import Objects, StoredObject
-from varve.usecases.contention import until_uncontended
 from varve.usecases.erasure import tombstones
-from varve.usecases.taken_in import TakenIn
+from varve.usecases.ingest.taken_in import TakenIn
 from varve.usecases.timeline import read_lines, replace_lines
+from varve.usecases.write.contention import until_uncontended
 
 READERS = 16
 """How many objects are read concurrently."""

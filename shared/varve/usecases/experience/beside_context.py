@@ -6,8 +6,8 @@ from varve.domain.experience.block import MAX_TOKENS, build_experience_block
 from varve.domain.experience.recall import recollect
 from varve.domain.text import estimated_tokens
 from varve.ports.search import word_embedding
+from varve.usecases.context.gathering import Sources
 from varve.usecases.experience.learnt import limit_to_user
-from varve.usecases.gathering import Sources
 
 MAX_EPISODES = 200
 """The newest episodes that a prompt is compared with: a prompt must not wait for all."""

@@ -26,8 +26,8 @@ from varve.messages.write import WriteTriples, send_triples
 from varve.ports.models import Embedder
 from varve.usecases.experience.judging import ModelJudge
 from varve.usecases.experience.rows import send_rows, year_of
+from varve.usecases.ingest.taken_in import Said
 from varve.usecases.session import Session
-from varve.usecases.taken_in import Said
 from varve.usecases.timeline import messages_on, working_day
 
 REGIME_PREFIX = "regime."

@@ -8,7 +8,7 @@ from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.experience.rows import lesson_from
 from varve.domain.record import MemoryType, Record
 from varve.usecases.experience.rows import read_rows
-from varve.usecases.lookup import SharedMemory
+from varve.usecases.search.lookup import SharedMemory
 
 
 def read_granted_lessons(

@@ -29,7 +29,7 @@ from varve.ports.models import Embedder
 from varve.ports.search import word_embedding
 from varve.usecases.experience.learnt import read_granted_rows, rests_on
 from varve.usecases.experience.rows import read_rows, year_of
-from varve.usecases.lookup import Lookup
+from varve.usecases.search.lookup import Lookup
 
 _LIVED = frozenset({"episode", "lesson"})
 

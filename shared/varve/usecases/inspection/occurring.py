@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from varve.domain.language.tokens import spaced_words
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType, Record
-from varve.domain.statements.persons import is_person, list_roles, names_role
-from varve.domain.statements.told_persons import find_told_persons
+from varve.domain.statements.texts.persons import (
+    is_person,
+    list_roles,
+    names_role,
+)
+from varve.domain.statements.texts.told_persons import find_told_persons
 from varve.domain.topics import list_name_words, list_words, stem_topic
 from varve.domain.triple import Triple
 from varve.usecases.session import Session

@@ -7,7 +7,7 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.entities import find_spellings
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import Filter
-from varve.usecases.asked_triples import triples_as_json
+from varve.usecases.forget.asked_triples import triples_as_json
 from varve.usecases.session import Session
 
 

@@ -13,7 +13,7 @@ from varve.domain.retention import expires_at
 from varve.domain.search.query import Filter
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports.graph import GraphView
-from varve.usecases.asked_triples import triples_as_json
+from varve.usecases.forget.asked_triples import triples_as_json
 from varve.usecases.inspection.periods import read_summaries
 from varve.usecases.session import Session
 from varve.usecases.show import MAX_TRIPLES, show

@@ -16,9 +16,9 @@ from varve.ports.meter import doing
 from varve.ports.objects import Objects
 from varve.ports.transfer import ExportWriter
 from varve.usecases import timeline
+from varve.usecases.ingest.taken_in import read_taken_in
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
-from varve.usecases.taken_in import read_taken_in
 from varve.usecases.transfer.notes import NOTES, list_note_lines
 
 FORMAT = "varve-export"

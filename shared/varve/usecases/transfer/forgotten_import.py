@@ -6,7 +6,7 @@ from dataclasses import replace
 from varve.domain.calendar import parse_instant
 from varve.domain.erasure import MessageKey, Tombstones, owners
 from varve.domain.record import Record, StoreName
-from varve.usecases.taken_in import hash_message_id
+from varve.usecases.ingest.taken_in import hash_message_id
 from varve.usecases.transfer.imported import (
     Imported,
     TakenInMessages,

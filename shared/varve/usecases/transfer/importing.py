@@ -33,17 +33,17 @@ from varve.ports.meter import doing
 from varve.ports.records import MemoryReader
 from varve.ports.transfer import ExportReader
 from varve.usecases import timeline
-from varve.usecases.configure import config_key
-from varve.usecases.contention import until_uncontended
 from varve.usecases.erasure import tombstones
+from varve.usecases.ingest.taken_in import take_in
+from varve.usecases.operate.configure import config_key
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
-from varve.usecases.summary_records import expiries
-from varve.usecases.taken_in import take_in
+from varve.usecases.summaries.summary_records import expiries
 from varve.usecases.transfer.forgotten_import import drop_forgotten
 from varve.usecases.transfer.imported import Imported, read_export
 from varve.usecases.transfer.notes import import_notes
 from varve.usecases.transfer.private_import import ExportFilter
+from varve.usecases.write.contention import until_uncontended
 
 IMPORT_BATCH = 256
 """The most records that are embedded and sent together."""

@@ -16,7 +16,7 @@ from varve.messages.moves import MoveStore, send_move
 from varve.ports.meter import doing
 from varve.ports.models import Embedder
 from varve.ports.transfer import StoreReader
-from varve.usecases import configure
+from varve.usecases.operate import configure
 from varve.usecases.progress import Progress, StepCounter
 from varve.usecases.session import Session
 from varve.usecases.transfer.staging import Staging, batches, sweep

@@ -10,7 +10,7 @@ from varve.domain.identity import Scope, digest
 from varve.domain.record import Record, Vector
 from varve.ports.models import Embedder
 from varve.ports.objects import Objects
-from varve.usecases.checkpoints import once
+from varve.usecases.ingest.checkpoints import once
 
 STAGED_BATCH = 256
 """The most records of one staged object."""

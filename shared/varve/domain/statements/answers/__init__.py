@@ -1,0 +1,1 @@
+"""Answers and blocks: current statements first, each statement in one place."""

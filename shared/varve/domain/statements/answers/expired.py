@@ -1,0 +1,351 @@
+"""Which sentences of summaries still hold if the words that they repeat have expired.
+
+They are judged as turns of their speakers, together with the turns that memory still has.
+"""
+
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import chain
+
+import numpy as np
+
+from varve.domain.calendar import Grain, microseconds, moment, noon_of
+from varve.domain.language.stems import stems
+from varve.domain.language.tokens import words
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, span_of
+from varve.domain.search.columns import Columns, columns_of
+from varve.domain.search.lexical import Floats, WordVectors
+from varve.domain.search.query import Filter
+from varve.domain.search.ranking import Ranked
+from varve.domain.search.row import RecordRow
+from varve.domain.search.signals import EmbeddedQuestion
+from varve.domain.statements.answers.answering import settle
+from varve.domain.statements.answers.summary_sentences import SummarySentence
+from varve.domain.statements.standings.known import KnownStandings, mark_known
+from varve.domain.statements.standings.standing import Standing
+from varve.domain.statements.standings.standings import Standings
+from varve.domain.statements.standings.unasked import judge_unasked
+from varve.domain.statements.stores.told_values import ToldValues
+from varve.domain.statements.texts.particulars import (
+    Particulars,
+    collect_stems,
+    read_particulars,
+)
+from varve.domain.statements.texts.persons import is_person
+
+DIMENSIONS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class LoneSentence:
+    """A sentence of a summary that no fact or turn in memory says.
+
+    `bears`: on the question.
+    """
+
+    id: str
+    summary: Ranked
+    sentence: SummarySentence
+    bears: bool
+
+    @property
+    def days(self) -> tuple[str, str]:
+        """The first and the last local day on which it may have been said."""
+        if self.sentence.day:
+            return self.sentence.day, self.sentence.day
+        row = self.summary.row
+        return span_of(row.about, row.period)
+
+    @property
+    def key(self) -> tuple[str | None, str | None, str, str]:
+        """Equal for the copies of a sentence in several summaries."""
+        user = self.summary.row.user
+        sentence = self.sentence
+        return user, sentence.speaker, self.days[1], sentence.wording
+
+
+def confirm_summary(about: str | None, period: str) -> int:
+    """Return when a summary was last confirmed, in microseconds: noon of its sources' last day."""
+    _, last = span_of(about, period)
+    return microseconds(noon_of(last))
+
+
+def judge_sentences(
+    lone: Sequence[LoneSentence],
+    turns: Sequence[Ranked],
+    visible: Filter,
+    sought: EmbeddedQuestion,
+    *,
+    about_present: bool,
+) -> dict[str, Standing]:
+    """Return the standings of the sentences by their ids.
+
+    A successor is the id of a turn, or that of a sentence. `turns` are those that memory
+    has of the same persons.
+    """
+    if not lone:
+        return {}
+    first_of = _find_firsts(lone)
+    firsts = [one for one in lone if first_of[one.id] is one]
+    columns = _build_columns(firsts, turns, sought)
+    bearing = [one for one in firsts if one.bears]
+    standings = _judge_rest(firsts, columns) | _judge_bearing(
+        bearing, turns, columns, visible, sought, about_present=about_present
+    )
+    by_id = {one.id: one for one in lone}
+    found: dict[str, Standing] = {}
+    for one in lone:
+        standing = standings.get(first_of[one.id].id)
+        if standing is not None:
+            found[one.id] = _date(standing, first_of[one.id], by_id)
+    return found
+
+
+def _find_firsts(lone: Sequence[LoneSentence]) -> dict[str, LoneSentence]:
+    """Return for each sentence, by its id, the one that is judged for it.
+
+    That is a copy in another summary, or what says the same of the same day: a summary has
+    "Dana lives in Lisbon" beside "Dana: I live in Lisbon". Words with a speaker are judged
+    before others.
+    """
+    first_of: dict[str, LoneSentence] = {}
+    by_key: dict[tuple[str | None, ...], LoneSentence] = {}
+    by_day: dict[tuple[str, str], list[LoneSentence]] = {}
+    for one in sorted(lone, key=lambda one: one.sentence.speaker is None):
+        first = by_key.get(one.key)
+        if first is None:
+            of_day = by_day.setdefault(one.days, [])
+            same = (other for other in of_day if _say_the_same(one, other))
+            first = next(same, one)
+            of_day.append(one)
+            by_key[one.key] = first
+        first_of[one.id] = first
+    return first_of
+
+
+def _say_the_same(one: LoneSentence, other: LoneSentence) -> bool:
+    """Return whether two sentences of a day and user have the same telling words.
+
+    The speakers' names do not count.
+    """
+    if one.summary.row.user != other.summary.row.user:
+        return False
+    names = f"{one.sentence.speaker or ''} {other.sentence.speaker or ''}"
+    known = read_particulars(names)
+    first = read_particulars(one.sentence.said)
+    second = read_particulars(other.sentence.said)
+    return _tells_all(first, second, known) and _tells_all(
+        second, first, known
+    )
+
+
+def _tells_all(
+    one: Particulars, other: Particulars, names: Particulars
+) -> bool:
+    """Return whether the other sentence has all telling words of the first but names."""
+    known = collect_stems((*other.telling, *names.telling))
+    words = all(word.stems & known for word in one.telling)
+    return (
+        words and one.numbers == other.numbers and one.denials == other.denials
+    )
+
+
+def _judge_bearing(
+    bearing: Sequence[LoneSentence],
+    turns: Sequence[Ranked],
+    columns: Columns,
+    visible: Filter,
+    sought: EmbeddedQuestion,
+    *,
+    about_present: bool,
+) -> dict[str, Standing]:
+    """Return the standings of the sentences that bear on the question."""
+    row_by_id = columns.row_by_id
+    ranked = [
+        _rank(columns, row_by_id[one.id], one.summary) for one in bearing
+    ]
+    ranked += [_rank(columns, row_by_id[one.id], one) for one in turns]
+    ranked.sort(key=lambda item: -item.score)
+    text = sought.question.text
+    visible = replace(visible, until=None)
+    # No message stated the sentences of a summary.
+    told = ToldValues()
+    settled = settle(
+        ranked,
+        columns,
+        visible,
+        text,
+        embed_texts([text], sought.embed_words)[0],
+        about_present=about_present,
+        told=told,
+    )
+    known = KnownStandings(columns, visible, told, text)
+    marked = mark_known(settled, known)
+    return {item.id: item.standing for item in marked if item.standing}
+
+
+def _judge_rest(
+    lone: Iterable[LoneSentence], columns: Columns
+) -> dict[str, Standing]:
+    """Return the standings of the superseded sentences that no question judges."""
+    row_by_id = columns.row_by_id
+    rows = [row_by_id[one.id] for one in lone if not one.bears]
+    found = judge_unasked(Standings(columns), rows)
+    return {columns.ids[row]: standing for row, standing in found.items()}
+
+
+def _date(
+    standing: Standing,
+    one: LoneSentence,
+    by_id: Mapping[str, LoneSentence],
+) -> Standing:
+    """Return the standing; a sentence that may have been said before is no successor."""
+    successor = by_id.get(standing.successor or "")
+    if standing.current or successor is None or _is_later(successor, one):
+        return standing
+    return Standing(current=True, confirmed=standing.confirmed)
+
+
+def _is_later(one: LoneSentence, other: LoneSentence) -> bool:
+    """Return whether a sentence was said after another one.
+
+    Of one day, the order is known only of words with speakers.
+    """
+    is_heard = one.sentence.speaker and other.sentence.speaker
+    if is_heard and one.days == other.days and one.sentence.day:
+        return True
+    return one.days[0] > other.days[1]
+
+
+def _build_columns(
+    lone: Sequence[LoneSentence],
+    turns: Sequence[Ranked],
+    sought: EmbeddedQuestion,
+) -> Columns:
+    speakers = _collect_speakers(lone, turns)
+    records = [
+        _build_record(one, place, speakers) for place, one in enumerate(lone)
+    ]
+    records += [_copy_turn(one.row) for one in turns]
+    texts = [record.words for record in records]
+    vectors = embed_texts(texts, sought.embed_words)
+    return columns_of(
+        EmbeddedRecord(record, vector)
+        for record, vector in zip(records, vectors, strict=True)
+    )
+
+
+def _collect_speakers(
+    lone: Iterable[LoneSentence], turns: Iterable[Ranked]
+) -> dict[str | None, set[str]]:
+    """Return the names of the persons who speak, by user."""
+    found: dict[str | None, set[str]] = {}
+    for one in lone:
+        name, _ = one.sentence.tell_whose()
+        if name and is_person(name):
+            found.setdefault(one.summary.row.user, set()).add(name)
+    for turn in turns:
+        name = turn.row.about
+        if name and is_person(name):
+            found.setdefault(turn.row.user, set()).add(name)
+    return found
+
+
+def _build_record(
+    one: LoneSentence, place: int, speakers: Mapping[str | None, set[str]]
+) -> Record:
+    """Return a sentence as a turn in a conversation of its own."""
+    sentence = one.sentence
+    user = one.summary.row.user
+    teller, said = sentence.tell_whose()
+    names = speakers.get(user, set())
+    speaker = teller or _find_speaker(said, names)
+    said_at = noon_of(one.days[1]) + timedelta(milliseconds=place)
+    named = f"{speaker}: {said}" if speaker else said
+    return Record(
+        id=one.id,
+        memory_type=MemoryType.TURN,
+        content=named,
+        period=one.days[1],
+        event_time=said_at,
+        created_at=said_at,
+        source_ids=(one.id,),
+        conversation_id=one.id,
+        user_id=user,
+        about=speaker,
+    )
+
+
+def _find_speaker(said: str, names: set[str]) -> str | None:
+    """Return the only person who speaks, else the one with whom a sentence begins."""
+    if len(names) == 1:
+        return next(iter(names))
+    begun = [name for name in sorted(names) if said.startswith(f"{name} ")]
+    return max(begun, key=len, default=None)
+
+
+def _copy_turn(row: RecordRow) -> Record:
+    said_at = moment(row.time)
+    return Record(
+        id=row.id,
+        memory_type=MemoryType.TURN,
+        content=row.content,
+        period=row.period,
+        event_time=said_at,
+        created_at=said_at,
+        source_ids=tuple(row.sources),
+        conversation_id=row.id,
+        user_id=row.user,
+        about=row.about,
+    )
+
+
+def _rank(columns: Columns, row: int, like: Ranked) -> Ranked:
+    (built,) = columns.read_rows(np.array([row]))
+    return Ranked(
+        row=built,
+        grain=Grain.WORKING,
+        score=like.score,
+        vector=like.vector,
+        keyword=like.keyword,
+        recency=like.recency,
+        columns=columns,
+        number=row,
+        agent=like.agent,
+    )
+
+
+def embed_texts(
+    texts: Sequence[str], embed_words: WordVectors | None
+) -> Floats:
+    """Return a vector of unit length for each text, without a call to a model.
+
+    It is the mean of its words' vectors; without such vectors it counts stems.
+    """
+    told = [words(text) or ["-"] for text in texts]
+    if embed_words is None:
+        return np.array(list(map(_count_stems, told)), np.float32)
+    distinct = list(dict.fromkeys(chain.from_iterable(told)))
+    table = embed_words(distinct)
+    at = {word: number for number, word in enumerate(distinct)}
+    vectors: list[Floats] = []
+    for one in told:
+        rows = table[[at[word] for word in one]]
+        vectors.append(_to_unit(rows.sum(axis=0)))
+    return np.array(vectors, np.float32)
+
+
+def _count_stems(told: Iterable[str]) -> Floats:
+    counts = np.zeros(DIMENSIONS, np.float32)
+    for word in told:
+        for stem in stems(word):
+            counts[zlib.crc32(stem.encode()) % DIMENSIONS] += 1
+    return _to_unit(counts)
+
+
+def _to_unit(vector: Floats) -> Floats:
+    length = max(1e-9, float(np.linalg.norm(vector)))
+    unit: Floats = (vector / length).astype(np.float32)
+    return unit

@@ -1,0 +1,1 @@
+"""Requests to forget, and the statements that they name."""

@@ -1,0 +1,1 @@
+"""Which statements of a store still hold, and since when."""

@@ -1,0 +1,1 @@
+"""The statements of one store, paired before any question is asked."""

@@ -1,0 +1,1 @@
+"""What one text says, read by itself."""

@@ -1,0 +1,1 @@
+"""Build the block of memories that goes before a prompt."""

@@ -1,0 +1,1 @@
+"""Statements told or corrected one by one, and what a correction reaches."""

@@ -1,0 +1,186 @@
+"""End the triples and attributes that rest on words which hold no longer."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from varve.domain.current_profile import select_current_entries
+from varve.domain.mention import in_words
+from varve.domain.names import normalized
+from varve.domain.profile import (
+    DEFAULT_USER,
+    KEY_OF_PREDICATE,
+    MAX_VALUE_CHARACTERS,
+    ProfileEntry,
+)
+from varve.domain.record import Record
+from varve.domain.statements.pairs.superseding import leaves
+from varve.domain.statements.texts.cues import read_cues
+from varve.domain.statements.texts.parts import (
+    find_corrected_parts,
+    find_parts,
+)
+from varve.domain.triple import Op, Triple, TripleOperation
+from varve.messages.write import WriteProfile, send_profile
+from varve.usecases.session import Session
+from varve.usecases.triples import send_operations
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What ends a record's values: a text, and the messages that an end cites.
+
+    The values hold until `at`, as memory learns at `learnt_at`. `takes` tells of the words
+    of a triple or an attribute whether the text is about them. Erasing the messages opens
+    the values again. With `keeps_words` the text stands in the place of an attribute's
+    value as long as nothing is read from it. If the text tells values of `predicates` that
+    the record tells too, values of no other predicate end.
+    """
+
+    record: Record
+    text: str
+    at: datetime
+    learnt_at: datetime
+    conversation_id: str
+    message_ids: tuple[str, ...]
+    takes: Callable[[str], bool]
+    keeps_words: bool = False
+    predicates: frozenset[str] = frozenset()
+
+    def replaces(self, value: str) -> bool:
+        """Return whether the record states a value that the text does not."""
+        wanted = normalized(value)
+        is_stated = wanted in normalized(self.record.content)
+        return is_stated and wanted not in normalized(self.text)
+
+
+def take_told_parts(
+    record: Record, text: str, turns: Iterable[Record] = ()
+) -> Callable[[str], bool]:
+    """Return whether a text is about words drawn from a record, as `Ending.takes`.
+
+    The text is about the record's parts that are most akin to it. `turns` has the turn of
+    a fact: words from other parts of it are not the fact's.
+    """
+    told = read_cues(text)
+    others = [turn.words for turn in turns if turn.id != record.id]
+    corrected = find_corrected_parts(record.words, text)
+
+    def takes(words: str) -> bool:
+        for said in others:
+            parts = find_parts(said, record.content)
+            if parts.isdisjoint(find_parts(said, words)):
+                return False
+        if corrected.isdisjoint(find_parts(record.words, words)):
+            return False
+        return not leaves(read_cues(words), record.words, told)
+
+    return takes
+
+
+def end_values(session: Session, ending: Ending) -> None:
+    """End the triples and attributes that rest on a record's words. Raises Retryable."""
+    _end_triples(session, ending)
+    _end_attributes(session, ending)
+
+
+def _end_triples(session: Session, ending: Ending) -> None:
+    resting: list[Triple] = []
+    for triple in session.graph.triples(session.scope):
+        if triple.holds(ending.at) and _rests_on(triple, ending):
+            resting.append(triple)
+    told = {one.label for one in resting} & ending.predicates
+    ends = [
+        _build_end(triple, ending)
+        for triple in resting
+        if _is_told_again(triple, told, ending)
+    ]
+    if ends:
+        send_operations(session, ends)
+
+
+def _rests_on(triple: Triple, ending: Ending) -> bool:
+    told = triple.evidence[-1]
+    if told.conversation_id != ending.record.conversation_id:
+        return False
+    if set(told.message_ids).isdisjoint(ending.record.source_ids):
+        return False
+    return ending.takes(in_words(triple))
+
+
+def _is_told_again(
+    triple: Triple, told: Collection[str], ending: Ending
+) -> bool:
+    """Return whether a text has another value for a triple, whose predicate it tells if any."""
+    is_of_told = not told or triple.label in told
+    return is_of_told and ending.replaces(triple.evidence[-1].object)
+
+
+def _build_end(triple: Triple, ending: Ending) -> TripleOperation:
+    return replace(
+        triple.evidence[-1],
+        op=Op.DELETE,
+        predicate=triple.label,
+        event_time=ending.at,
+        created_at=ending.learnt_at,
+        conversation_id=ending.conversation_id,
+        message_ids=ending.message_ids,
+        confidence=1.0,
+        replaces=None,
+    )
+
+
+def _end_attributes(session: Session, ending: Ending) -> None:
+    user = ending.record.user_id or DEFAULT_USER
+    entries = session.profiles.entries(session.scope, user)
+    current = select_current_entries(entries, ending.at)
+    resting = [entry for entry in current if _is_told_by(entry, ending)]
+    told = {KEY_OF_PREDICATE.get(one) for one in ending.predicates}
+    told &= {entry.key for entry in resting}
+    changes: list[ProfileEntry] = []
+    for entry in resting:
+        if not told or entry.key in told:
+            changes += _list_changes(entry, ending, session.privacy)
+    if changes:
+        message = WriteProfile(session.scope, user, tuple(changes))
+        send_profile(
+            message, queue=session.queues.write, objects=session.objects
+        )
+
+
+def _list_changes(
+    entry: ProfileEntry, ending: Ending, filter_text: Callable[[str], str]
+) -> Iterator[ProfileEntry]:
+    """Yield the end of an attribute, and the text in its place."""
+    end = replace(
+        entry,
+        event_time=ending.at,
+        created_at=ending.learnt_at,
+        conversation_id=ending.conversation_id,
+        message_ids=ending.message_ids,
+        ends=True,
+        replaces="",
+        unread=ending.keeps_words,
+    )
+    if ending.replaces(entry.value):
+        yield end
+    words = _shorten(filter_text(ending.text))
+    if ending.keeps_words and words:
+        yield replace(end, value=words, ends=False)
+
+
+def _shorten(text: str) -> str:
+    """Return a text as the value of an attribute: one printable line of limited length."""
+    line = " ".join(text.split())
+    printable = "".join(filter(str.isprintable, line))
+    return printable[:MAX_VALUE_CHARACTERS].strip()
+
+
+def _is_told_by(entry: ProfileEntry, ending: Ending) -> bool:
+    """Return whether an attribute rests on the record, in a part that the text is about."""
+    if entry.conversation_id != ending.record.conversation_id:
+        return False
+    if set(entry.message_ids).isdisjoint(ending.record.source_ids):
+        return False
+    words = f"{entry.key.replace('_', ' ')} {entry.value}"
+    return ending.takes(words)

@@ -1,0 +1,188 @@
+"""Keep profile and graph in step where one of them replaces a value that messages told."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from varve.domain.conversation import Conversation
+from varve.domain.current_profile import select_current_entries
+from varve.domain.language.languages import Language
+from varve.domain.names import normalized
+from varve.domain.profile import (
+    DEFAULT_USER,
+    MAX_VALUE_CHARACTERS,
+    ProfileEntry,
+    find_key,
+)
+from varve.domain.record import Record
+from varve.domain.statements.texts.sentences import tell_attribute, tell_triple
+from varve.domain.statements.texts.telling import EndedMessage
+from varve.domain.triple import Op, Triple, TripleOperation
+from varve.messages.write import WriteProfile, send_profile
+from varve.usecases.session import Session
+from varve.usecases.triples import send_operations
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A message whose value has ended, and its correction.
+
+    An end of the value cites the correction: erasing that opens the value again.
+    `has_expired`: memory has the message's words in summaries alone.
+    """
+
+    ended: EndedMessage
+    correction: Conversation
+    has_expired: bool
+
+    @property
+    def user(self) -> str:
+        """The profile's user."""
+        return self.ended.user_id or DEFAULT_USER
+
+    def list_message_ids(self) -> tuple[str, ...]:
+        """Return the ids of the correction's messages."""
+        return tuple(str(one.id) for one in self.correction.messages)
+
+
+def tell_operation(
+    operation: TripleOperation,
+    ended: EndedMessage,
+    turn: Record | None,
+    language: Language,
+) -> str:
+    """Return an operation as a turn's speaker says it: "I live in Porto.".
+
+    If the words have expired, it is told as data, from which no rule reads more: only
+    their summaries, in any language, have the value that it replaces.
+    """
+    ends = operation.op is Op.DELETE
+    value = operation.object or ended.value
+    if turn is not None:
+        return tell_triple(
+            operation.subject,
+            operation.predicate,
+            value,
+            turn.about,
+            ends=ends,
+            language=language,
+        )
+    predicate = operation.predicate.replace("_", " ")
+    said = f"{operation.subject} {predicate}: {value}"
+    return f"{said} (no longer)" if ends else said
+
+
+def tell_entry(
+    entry: ProfileEntry,
+    ended: EndedMessage,
+    turn: Record | None,
+    language: Language,
+) -> str:
+    """Return an attribute as a turn's speaker says it, or as data, as `tell_operation`."""
+    if turn is None:
+        return f"{entry.key.replace('_', ' ')}: {entry.value or '-'}"
+    value = entry.value or ended.value
+    return tell_attribute(
+        entry.key, value, ends=not entry.value, language=language
+    )
+
+
+def end_triples(session: Session, replaced: Iterable[Replacement]) -> None:
+    """End the triples of the values that a profile replaced. Raises Retryable."""
+    known = [one for one in replaced if one.ended.key]
+    if not known:
+        return
+    ends: dict[str, TripleOperation] = {}
+    for triple in session.graph.triples(session.scope):
+        for one in known:
+            if triple.holds(session.now) and _states(triple, one.ended):
+                ends.setdefault(triple.id, _build_end(triple, one, session))
+    if ends:
+        send_operations(session, list(ends.values()))
+
+
+def _states(triple: Triple, ended: EndedMessage) -> bool:
+    """Return whether a triple has the ended value of the same person's attribute."""
+    told = triple.evidence[-1]
+    if find_key(triple.label) != ended.key:
+        return False
+    if normalized(told.object) != normalized(ended.value):
+        return False
+    if told.user_id not in (None, ended.user_id):
+        return False
+    cites = any(
+        one.conversation_id == ended.conversation_id
+        and ended.id in one.message_ids
+        for one in triple.evidence
+    )
+    return cites or normalized(told.subject) == normalized(ended.speaker or "")
+
+
+def _build_end(
+    triple: Triple, replaced: Replacement, session: Session
+) -> TripleOperation:
+    return replace(
+        triple.evidence[-1],
+        op=Op.DELETE,
+        predicate=triple.label,
+        event_time=session.now,
+        created_at=session.now,
+        conversation_id=replaced.correction.conversation_id,
+        message_ids=replaced.list_message_ids(),
+        confidence=1.0,
+        replaces=None,
+    )
+
+
+def end_attributes(
+    session: Session,
+    replaced: Iterable[Replacement],
+    operation: TripleOperation,
+) -> None:
+    """End the attributes of the values that a graph's operation ended. Raises Retryable.
+
+    The operation's value, if it tells one, takes their place. An attribute of expired
+    words stays: only with the profile's own correction their summaries are superseded.
+    """
+    for one in replaced:
+        if one.has_expired:
+            continue
+        entries = session.profiles.entries(session.scope, one.user)
+        changes: list[ProfileEntry] = []
+        for entry in select_current_entries(entries, session.now):
+            if _tells(entry, one.ended):
+                changes += _list_changes(entry, one, operation, session)
+        if changes:
+            message = WriteProfile(session.scope, one.user, tuple(changes))
+            send_profile(
+                message, queue=session.queues.write, objects=session.objects
+            )
+
+
+def _tells(entry: ProfileEntry, ended: EndedMessage) -> bool:
+    is_same = normalized(entry.value) == normalized(ended.value)
+    is_told = entry.conversation_id is not None
+    return is_told and is_same and entry.key == ended.key
+
+
+def _list_changes(
+    entry: ProfileEntry,
+    replaced: Replacement,
+    operation: TripleOperation,
+    session: Session,
+) -> Iterator[ProfileEntry]:
+    """Yield the end of an attribute, and the value in its place."""
+    end = replace(
+        entry,
+        event_time=session.now,
+        created_at=session.now,
+        conversation_id=replaced.correction.conversation_id,
+        message_ids=replaced.list_message_ids(),
+        ends=True,
+        replaces="",
+        unread=False,
+    )
+    yield end
+    value = " ".join(session.privacy(operation.object).split())
+    is_valid = len(value) <= MAX_VALUE_CHARACTERS and value.isprintable()
+    if operation.op is not Op.DELETE and value and is_valid:
+        yield replace(end, value=value, ends=False)

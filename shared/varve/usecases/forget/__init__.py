@@ -1,0 +1,1 @@
+"""Requests to forget: find the statements, propose them, hide them, erase them."""

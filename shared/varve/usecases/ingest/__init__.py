@@ -1,0 +1,1 @@
+"""From a conversation to facts: accept it, read it, send it to the writer."""

@@ -1,0 +1,1 @@
+"""A workspace for its operator: configuration, status, costs, repairs."""

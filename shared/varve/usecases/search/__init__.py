@@ -1,0 +1,1 @@
+"""Answer `search_memory`: rank, browse, and log what was asked."""

@@ -1,0 +1,120 @@
+"""The hints of a search: why it found nothing, or not where the question asked."""
+
+from varve.domain.calendar import Grain
+from varve.domain.entities import fold_of_user
+from varve.domain.search.query import Filter
+from varve.domain.search.question import asks_how_things_stand
+from varve.domain.search.routing import Route
+from varve.usecases.search.lookup import Lanes, Running
+from varve.usecases.search.meant import explain_ambiguous
+
+
+def explain_found(way: Route, lanes: Lanes, running: Running) -> str | None:
+    """Return the hint of an answer with results; None: there is nothing to say."""
+    return (
+        _explain_outside(way, lanes, running)
+        or _explain_finer(way, lanes)
+        or _explain_name(way, running)
+    )
+
+
+def _explain_outside(way: Route, lanes: Lanes, running: Running) -> str | None:
+    """Say that the results lie outside the time that the question names.
+
+    None: they do not.
+    """
+    if not way.understood:
+        return None
+    outside = way.weighs and not running.holds(lanes.filled, way)
+    if outside or not lanes.filled:
+        phrase = way.understood.phrase
+        if not way.text:
+            return f"Nothing of {phrase!r} itself is left; summaries of longer periods tell of it."
+        return f"Nothing matches in the time of {phrase!r}; these are from any time."
+    return None
+
+
+def _explain_finer(way: Route, lanes: Lanes) -> str | None:
+    """Say that finer grains answer in place of the one that the request names."""
+    if not lanes.fallback or way.asked is None or way.understood:
+        return None
+    finer = [grain for grain in lanes.filled if grain is not way.asked]
+    if not finer:
+        return None
+    if lanes.counts[way.asked]:
+        missing = f"Some {way.asked} summaries are not built yet"
+    else:
+        missing = f"There are no {way.asked} summaries here"
+    return f"{missing}; {', '.join(finer)} records answer as well."
+
+
+def _explain_name(way: Route, running: Running) -> str | None:
+    """Say whom a name in a question about the present may mean; None: it is clear.
+
+    Other questions do not read the triples.
+    """
+    request = running.request
+    if request.about or not asks_how_things_stand(way.text):
+        return None
+    triples = fold_of_user(running.lookup.triples(), request.user_id)
+    return explain_ambiguous(way.text, triples)
+
+
+def explain_empty(
+    way: Route, lanes: Lanes, found: int, running: Running
+) -> str:
+    """Say why nothing is shown and what to do next; `found` records matched."""
+    if found:
+        limit = running.request.max_tokens
+        return f"Of {found} that match none fits maxTokens={limit}; raise it."
+    if lanes.filled:
+        return _explain_unmatched(way, running)
+    lookup = running.lookup
+    counts = {
+        grain: lookup.reader.count(lookup.scope, grain, where=Filter())
+        for grain in dict.fromkeys((*Grain, *way.lanes))
+    }
+    stored = ", ".join(
+        f"{count} {grain}" for grain, count in counts.items() if count
+    )
+    if not stored:
+        return "This memory is empty: there are no records of this workspace and agent."
+    in_lanes = any(counts[grain] for grain in way.lanes)
+    return _explain_limits(stored, way, running, in_lanes=in_lanes)
+
+
+def _explain_unmatched(way: Route, running: Running) -> str:
+    """Say that no record matches the question or, without one, has what is to be mentioned."""
+    named = _list_named(running)
+    if named and not way.text:
+        return f"Nothing here mentions {named}; leave that out to list the newest."
+    return (
+        "Nothing here matches; ask in other words, or leave the question "
+        "out to list the newest."
+    )
+
+
+def _explain_limits(
+    stored: str, way: Route, running: Running, *, in_lanes: bool
+) -> str:
+    """Say which limit of a search nothing passes; `stored` counts the records by grain."""
+    named = _list_named(running)
+    if named:
+        return (
+            f"Nothing within these limits mentions {named}; leave that out to "
+            "search the rest."
+        )
+    if in_lanes:
+        return (
+            f"Records by grain: {stored}; none within these limits "
+            "(time, user, conversation)."
+        )
+    return f"There are no {way.lanes[0]} records. By grain: {stored}."
+
+
+def _list_named(running: Running) -> str:
+    """Return what a request wants mentioned: its `about`, `people` and `topics`; "": nothing."""
+    request = running.request
+    about = [] if request.about is None else [request.about]
+    named = (*about, *(request.people or ()), *(request.topics or ()))
+    return ", ".join(map(repr, named))

@@ -1,0 +1,1 @@
+"""Summarize periods by user, from their sources."""

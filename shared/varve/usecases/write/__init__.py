@@ -1,0 +1,1 @@
+"""The only writers: commits by message group, retried when they lose a race."""
