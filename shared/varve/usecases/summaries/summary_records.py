@@ -11,8 +11,8 @@ from varve.domain.identity import Scope
 from varve.domain.language.tokens import spaced_words
 from varve.domain.ledger import expiry_key
 from varve.domain.record import MemoryType, Record, as_span
-from varve.domain.statements.pairs.drawn import has_own_time, tell_fact
 from varve.domain.statements.answers.summary_sentences import read_sentences
+from varve.domain.statements.pairs.drawn import has_own_time, tell_fact
 from varve.domain.summary import (
     BUDGET_TOKENS,
     KEY_FACTS_HEADING,
