@@ -8,6 +8,7 @@ from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, span_of
+from varve.domain.same_key_facts import ValuesByMessage, fold_values
 from varve.domain.search.supersession import EndedStatement, held_until
 from varve.domain.statements.forgetting.forgetting import (
     AnyForgotten,
@@ -27,7 +28,6 @@ from varve.domain.summary import (
     most_important,
     summary_id,
 )
-from varve.domain.told_values import ToldValues, fold_values
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
@@ -88,7 +88,7 @@ class PeriodReader:
     objects: Objects
     values: Sequence[AnyForgotten] = ()
     ended: Sequence[EndedStatement] = ()
-    told: ToldValues = field(default_factory=dict)
+    told: ValuesByMessage = field(default_factory=dict)
 
     def gather(self, period: Period, since: int = 0) -> PeriodUsers:
         """Return the sources of a period's summaries, by user, oldest first.

@@ -13,6 +13,7 @@ from varve.domain.ledger import (
     version_in,
 )
 from varve.domain.record import EmbeddedRecord, Record
+from varve.domain.same_key_facts import index_values
 from varve.domain.search.supersession import find_ended
 from varve.domain.summary import (
     BUDGET_TOKENS,
@@ -21,7 +22,6 @@ from varve.domain.summary import (
     SummaryTask,
 )
 from varve.domain.text import estimated_tokens
-from varve.domain.told_values import index_values
 from varve.messages.write import (
     DeleteRecords,
     WriteRecords,

@@ -1,7 +1,7 @@
 """Which statements of a store still hold: a pure function of the store's columns.
 
 A turn is superseded by the later turn of the same speaker and user that a model linked to
-it (`links.py`), else by the one that most likely changes it (`pairs.py`). Facts stand as
+it (`links.py`), else by the one that most likely changes it (`superseding.py`). Facts stand as
 the turns of their messages do. What the assistant repeats stands as the statement it
 answers. The answer of each row is computed when it is asked for, so that a change of the
 store, late arrivals and erasure need nothing else.

@@ -11,31 +11,33 @@ from varve.domain.summary import KeyFact
 from varve.domain.triple import Op, Triple, TripleKey
 
 
-class ToldValue(NamedTuple):
+class TripleValue(NamedTuple):
     """A value that a message states, and the triple that it is the value of."""
 
     value: str
     triple: TripleKey
 
 
-ToldValues = Mapping[Message, Sequence[ToldValue]]
+ValuesByMessage = Mapping[Message, Sequence[TripleValue]]
 
 
-def index_values(triples: Iterable[Triple]) -> ToldValues:
+def index_values(triples: Iterable[Triple]) -> ValuesByMessage:
     """Return the values of the triples by the messages that state them."""
-    found: dict[Message, list[ToldValue]] = {}
+    found: dict[Message, list[TripleValue]] = {}
     for triple in triples:
         for evidence in triple.evidence:
             if evidence.op is Op.DELETE:
                 continue
-            told = ToldValue(normalized(evidence.object), triple.key)
+            told = TripleValue(normalized(evidence.object), triple.key)
             for id_ in evidence.message_ids:
                 message = (evidence.conversation_id, id_)
                 found.setdefault(message, []).append(told)
     return found
 
 
-def fold_values(facts: Iterable[KeyFact], told: ToldValues) -> list[KeyFact]:
+def fold_values(
+    facts: Iterable[KeyFact], told: ValuesByMessage
+) -> list[KeyFact]:
     """Return the facts, of those that state the same values only the latest.
 
     It is as important as the most important of them. A fact with another name, figure or
@@ -50,7 +52,7 @@ def fold_values(facts: Iterable[KeyFact], told: ToldValues) -> list[KeyFact]:
     return list(latest.values())
 
 
-def _read_statement(fact: KeyFact, told: ToldValues) -> object:
+def _read_statement(fact: KeyFact, told: ValuesByMessage) -> object:
     """Return what two facts share that make one statement; None: no triple has its value."""
     words = normalized(fact.content)
     triples: set[TripleKey] = set()

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from varve.domain.same_key_facts import TripleValue, fold_values, index_values
 from varve.domain.summary import KeyFact
-from varve.domain.told_values import ToldValue, fold_values, index_values
 from varve.domain.triple import Op, TripleOperation, fold
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -84,7 +84,8 @@ def test_the_fact_that_stays_is_as_important_as_the_one_that_goes() -> None:
     ]
     key = ("elena", "works_at", "bluefin")
     told = {
-        ("c-1", f"m{number}"): [ToldValue("bluefin", key)] for number in (0, 1)
+        ("c-1", f"m{number}"): [TripleValue("bluefin", key)]
+        for number in (0, 1)
     }
     (left,) = fold_values(facts, told)
     assert (left.id, left.importance) == ("fact-1", 1.0)
@@ -93,7 +94,8 @@ def test_the_fact_that_stays_is_as_important_as_the_one_that_goes() -> None:
 def test_two_users_share_no_statement() -> None:
     key = ("elena", "works_at", "bluefin")
     told = {
-        ("c-1", f"m{number}"): [ToldValue("bluefin", key)] for number in (0, 1)
+        ("c-1", f"m{number}"): [TripleValue("bluefin", key)]
+        for number in (0, 1)
     }
     facts = [
         build_fact(0, "Elena works at Bluefin."),
