@@ -12,8 +12,8 @@ from tests.e2e.test_forget import conversation, files_under, traces
 from varve import Memory, Rejected, Retryable
 from varve.domain.graph import QueryLimits
 from varve.domain.searches import AskedSearch, build_search_row
-from varve.usecases.search.search import log as search_log
-from varve.usecases.search.search import objects as search_objects
+from varve.usecases.search import log as search_log
+from varve.usecases.search import objects as search_objects
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 DANA = conversation(

@@ -20,7 +20,7 @@ from varve.domain.identity import Scope
 from varve.domain.record import StoreName
 from varve.domain.search import occurrences, signals
 from varve.domain.search.occurrences import Occurrences
-from varve.usecases.search.search import find
+from varve.usecases.search import find
 
 Patch = Any
 

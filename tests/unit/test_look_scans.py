@@ -11,7 +11,7 @@ import pytest
 
 from varve import Memory
 from varve.look.files import write_pages
-from varve.usecases.forget.forget import asked_to_forget, forgotten_statements
+from varve.usecases.forget import asked_to_forget, forgotten_statements
 
 NOW = datetime(2026, 4, 20, 10, tzinfo=UTC)
 TOLD = ("I live in Leeds. I like fado.", "Forget where I live.")
