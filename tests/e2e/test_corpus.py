@@ -375,3 +375,15 @@ class TestTenants:
             if parts[0] == "ledger"
         )
         assert {parts[0] for parts in rest} <= {"ledger", ".locks"}
+
+
+@pytest.mark.parametrize(
+    "question", ["Where do I live?", "Where does Dana live now?"]
+)
+def test_invariant_11_a_flight_home_ends_no_home(
+    corpus_store: Path, question: str
+) -> None:
+    memory = opened(corpus_store, Scope("northwind", "assistant"))
+    first, *_ = memory.search(question, user_id="u-dana").results
+    assert first.current
+    assert "I moved to Porto" in first.content

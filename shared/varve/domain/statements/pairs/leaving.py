@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from varve.domain.statements.pairs.events import leaves_asked_event
+from varve.domain.statements.pairs.other_matters import tells_day_alone
 from varve.domain.statements.pairs.superseding import is_barred, leaves
 from varve.domain.statements.texts.cues import Cues, read_cues
 from varve.domain.statements.texts.particulars import (
@@ -28,7 +29,10 @@ def leaves_asked(asked: Cues, earlier: str, later: Cues) -> bool:
     """
     if leaves(asked, earlier, later):
         return True
-    if leaves_asked_event(asked, read_cues(earlier), later):
+    before = read_cues(earlier)
+    if leaves_asked_event(asked, before, later):
+        return True
+    if tells_day_alone(asked, before, later):
         return True
     parts = [read_cues(part) for part in split_parts(earlier)]
     if len(parts) < LEAST_PARTS:

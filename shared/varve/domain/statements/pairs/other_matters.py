@@ -9,7 +9,10 @@ from collections.abc import Iterable
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.pairs.superseding import (
     changes_others,
+    relate,
+    share_words,
     split_clauses,
+    tells_no_present,
 )
 from varve.domain.statements.texts.cues import Cues, read_cues
 from varve.domain.statements.texts.particulars import (
@@ -76,6 +79,27 @@ def changes_other_topic(before: Cues, later: str) -> bool:
         for clause in clauses
         if not clause.tells_change
     )
+
+
+def tells_day_alone(asked: Cues, before: Cues, after: Cues) -> bool:
+    """Return whether a later text shares only a day with an earlier one, asked for a home or work.
+
+    "Wednesdays at 11 please" ends no home that "I moved to Porto on Saturday" tells; "I start
+    at Initech on Monday" may end the work.
+    """
+    shared = before.topics & after.topics
+    if not shared or not shared <= BESIDE_ALL:
+        return False
+    if after.has("own") or after.tells_name:
+        return False
+    if not asked.topics & before.topics & OF_ONE_VALUE:
+        return False
+    return not relate(asked, after) and not share_words(before, after)
+
+
+def only_visits(asked: Cues, told: Cues) -> bool:
+    """Return whether a text tells of a visit or bygone times alone, asked where one lives."""
+    return "home" in asked.topics and tells_no_present(told)
 
 
 def tells_place_of_another(earlier: Statement, later: Statement) -> bool:

@@ -127,7 +127,7 @@ def tells_nothing_own(earlier: Cues, later: Cues) -> bool:
         return True
     if tells_of_others(earlier, later) and not later.has("correcting"):
         return True
-    return _tells_no_present(later)
+    return tells_no_present(later)
 
 
 def _tells_of_another_thing(earlier: Cues, later: Cues) -> bool:
@@ -191,7 +191,7 @@ def _list_relations(cues: Cues) -> list[str]:
     return [person for person in cues.persons if " " in person]
 
 
-def _tells_no_present(later: Cues) -> bool:
+def tells_no_present(later: Cues) -> bool:
     """Return whether a text tells of a wish, a visit or bygone times and of no change."""
     if later.found.isdisjoint(PASSING):
         return False

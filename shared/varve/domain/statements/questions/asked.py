@@ -14,7 +14,10 @@ from itertools import islice
 from varve.domain.language.tokens import written_words
 from varve.domain.statements.pairs.confirming import only_reminds
 from varve.domain.statements.pairs.events import corrects_another_event
-from varve.domain.statements.pairs.other_matters import tells_place_of_another
+from varve.domain.statements.pairs.other_matters import (
+    only_visits,
+    tells_place_of_another,
+)
 from varve.domain.statements.pairs.restating import measure_restating
 from varve.domain.statements.pairs.superseding import (
     have_both,
@@ -130,14 +133,19 @@ def score_row(asking: Asking, found: Found) -> float:
     asked = asking.words
     cues = read_cues(found.text)
     signals = measure_row(asking, found)
-    tells_none = (
-        cues.has(COMING) or only_reminds(cues) or asked.is_of_another(cues)
-    )
+    tells_none = _tells_no_state(asking, cues) or asked.is_of_another(cues)
     is_beside = asked.is_beside(found.text)
     odds = weigh(signals, weights_of_rows(asking))
     if not asked.names_another and asked.is_of_other_topics(cues):
         odds -= OF_OTHER_TOPICS
     return odds - NO_STATE * tells_none - BESIDE * is_beside
+
+
+def _tells_no_state(asking: Asking, told: Cues) -> bool:
+    """Return whether a text tells what is to come, only reminds, or tells a visit and no home."""
+    if told.has(COMING) or only_reminds(told):
+        return True
+    return not asking.is_past and only_visits(asking.cues, told)
 
 
 def weights_of_rows(asking: Asking) -> Mapping[str, float]:
@@ -176,7 +184,7 @@ def score_pair(
 def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
     """Return whether the later text cannot supersede the earlier one, for this question."""
     cues = later.cues
-    if not may_tell_value(cues) or cues.has(COMING) or only_reminds(cues):
+    if not cues.may_tell_value or _tells_no_state(asking, cues):
         return True
     if turns_to_another(earlier, later) or leaves_named(earlier, later):
         return True
@@ -384,13 +392,3 @@ def _measure_distance(
         "apart after": float(is_asked_after and not is_asked_before),
         "apart change": float(is_apart and after.tells_change),
     }
-
-
-def may_tell_value(later: Cues) -> bool:
-    """Return whether a text has a speaker, a change, a name, a number or a date.
-
-    "The kiln is hot" has none: it ends nothing that was said of the kiln.
-    """
-    told = later.particulars
-    has_value = later.tells_name or bool(told.numbers or told.dates)
-    return has_value or later.has("own") or later.tells_change

@@ -69,6 +69,16 @@ class Cues:
         return any(word.named for word in self.particulars.telling[1:])
 
     @property
+    def may_tell_value(self) -> bool:
+        """Whether the text has a speaker, a change, a name, a number or a date.
+
+        "The kiln is hot" has none: it ends nothing that was said of the kiln.
+        """
+        told = self.particulars
+        has_value = self.tells_name or bool(told.numbers or told.dates)
+        return has_value or self.has("own") or self.tells_change
+
+    @property
     def is_strong(self) -> bool:
         """Whether the text tells a correction, an end, a change or a repair."""
         return not self.found.isdisjoint(STRONG)
