@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from varve.domain.names import normalized
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.texts.particulars import read_particulars
 from varve.domain.summary import KeyFact
 from varve.domain.triple import Op, Triple, TripleKey
@@ -18,12 +18,12 @@ class TripleValue(NamedTuple):
     triple: TripleKey
 
 
-ValuesByMessage = Mapping[Message, Sequence[TripleValue]]
+ValuesByMessage = Mapping[MessageKey, Sequence[TripleValue]]
 
 
 def index_values(triples: Iterable[Triple]) -> ValuesByMessage:
     """Return the values of the triples by the messages that state them."""
-    found: dict[Message, list[TripleValue]] = {}
+    found: dict[MessageKey, list[TripleValue]] = {}
     for triple in triples:
         for evidence in triple.evidence:
             if evidence.op is Op.DELETE:

@@ -19,7 +19,7 @@ from varve.domain.review import (
 )
 from varve.domain.search.columns import MAX_ROWS, Columns
 from varve.domain.search.outline import Outline
-from varve.domain.search.row import Message, RecordRow
+from varve.domain.search.row import MessageKey, RecordRow
 from varve.domain.search.supersession import (
     EndedStatement,
     find_ended,
@@ -198,7 +198,7 @@ class _Doubts:
             # Reads the vectors once for many rows; the statements keep the answers.
             store.find_later(told[start : start + ROWS_AT_ONCE], None)
         confirmed: list[tuple[int, str, int]] = []
-        passages: dict[frozenset[Message], list[int]] = {}
+        passages: dict[frozenset[MessageKey], list[int]] = {}
         for row in told:
             time = standings.find_confirmed(row)
             confirmed.append((time, columns.ids[row], row))
@@ -314,8 +314,10 @@ def _propose_erasures(
     """Leave a proposal for each request to forget whose words memory still has."""
     if not values:
         return
-    named: dict[Message, list[Proposal]] = {one.request: [] for one in values}
-    asked: dict[Message, str] = {
+    named: dict[MessageKey, list[Proposal]] = {
+        one.request: [] for one in values
+    }
+    asked: dict[MessageKey, str] = {
         one.request: _tell_asked(one) for one in values
     }
     for one in read_statements(session):

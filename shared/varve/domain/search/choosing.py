@@ -10,7 +10,7 @@ from varve.domain.record import MemoryType, StoreName
 from varve.domain.search.columns import Columns
 from varve.domain.search.diversity import mmr
 from varve.domain.search.lexical import Bools, Floats
-from varve.domain.search.row import Message, RecordRow
+from varve.domain.search.row import MessageKey, RecordRow
 from varve.domain.search.strategies import Strategy
 from varve.domain.statements.pairs.drawn import leaves_out
 from varve.domain.statements.pairs.sameness import SAME_COSINE, tell_difference
@@ -90,7 +90,7 @@ def _is_newer_of_same_subject(row: RecordRow, other: RecordRow) -> bool:
 
 def _find_covered(best: Sequence[Contender]) -> Bools:
     """Mark rows all of whose messages appear in better rows of the same agent."""
-    shown_by_agent: dict[str | None, set[Message]] = {}
+    shown_by_agent: dict[str | None, set[MessageKey]] = {}
     covered = []
     for item in best:
         shown = shown_by_agent.setdefault(item.agent, set())
@@ -214,7 +214,7 @@ def fold_repeats(best: Sequence[Contender]) -> list[Place]:
 
 def _list_brief(
     best: Iterable[Contender], agent: str | None
-) -> Iterator[frozenset[Message]]:
+) -> Iterator[frozenset[MessageKey]]:
     """Yield the messages of an agent's brief turns."""
     for item in best:
         row = item.row
@@ -270,13 +270,13 @@ class _Shown:
     `brief` has the messages of the brief turns among all rows.
     """
 
-    def __init__(self, brief: Iterable[frozenset[Message]] = ()) -> None:
+    def __init__(self, brief: Iterable[frozenset[MessageKey]] = ()) -> None:
         self._brief = frozenset(brief)
-        self._whole: dict[frozenset[Message], Place] = {}
-        self._turns: dict[Message, Place] = {}
-        self._facts: dict[Message, Place] = {}
-        self._repeated: dict[Message, list[RecordRow]] = {}
-        self._wordings: dict[Message, Place] = {}
+        self._whole: dict[frozenset[MessageKey], Place] = {}
+        self._turns: dict[MessageKey, Place] = {}
+        self._facts: dict[MessageKey, Place] = {}
+        self._repeated: dict[MessageKey, list[RecordRow]] = {}
+        self._wordings: dict[MessageKey, Place] = {}
         self._ids: dict[str, Place] = {}
         self._only_sources: dict[str, Place] = {}
 

@@ -14,7 +14,7 @@ from varve.domain.text import estimated_tokens
 MAX_BRIEF_TOKENS = 100
 """A longer turn (about sixty words) says more than a fact made from it."""
 
-Message = tuple[str | None, str]
+MessageKey = tuple[str | None, str]
 """The conversation id and the message id of one message."""
 
 
@@ -42,7 +42,7 @@ class RecordRow:
     )
 
     @cached_property
-    def messages(self) -> frozenset[Message]:
+    def messages(self) -> frozenset[MessageKey]:
         """The messages of a fact or turn; empty for a summary."""
         if self.type is MemoryType.SUMMARY:
             return frozenset()

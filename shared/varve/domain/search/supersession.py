@@ -15,7 +15,7 @@ from varve.domain.record import MemoryType
 from varve.domain.search.lexical import question_forms
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.results import Browsed
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.triple import Op, Triple
 
 ENDED_WEIGHT = 0.5
@@ -36,7 +36,7 @@ class EndedStatement:
 
     value: str
     until: datetime
-    messages: frozenset[Message]
+    messages: frozenset[MessageKey]
     words: frozenset[str]
 
 
@@ -110,7 +110,9 @@ def _is_replaced(item: Ranked | Browsed, ids: Set[str]) -> bool:
 
 
 def held_until(
-    messages: Set[Message], content: str, statements: Iterable[EndedStatement]
+    messages: Set[MessageKey],
+    content: str,
+    statements: Iterable[EndedStatement],
 ) -> datetime | None:
     """Return the latest end of the statements that the messages made in this content.
 
@@ -127,7 +129,7 @@ def held_until(
 def _build_statement(triple: Triple, until: datetime) -> EndedStatement:
     """Build the statement from the triple's evidence, without what ended it."""
     value = triple.evidence[0].object
-    messages: set[Message] = set()
+    messages: set[MessageKey] = set()
     for evidence in triple.evidence:
         is_same = normalized(evidence.object) == normalized(value)
         if is_same and evidence.op is not Op.DELETE:

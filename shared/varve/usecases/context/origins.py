@@ -17,13 +17,13 @@ from varve.domain.names import normalized
 from varve.domain.profile import KEY_OF_PREDICATE, ProfileEntry, find_key
 from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.answer import Result
-from varve.domain.search.row import MAX_BRIEF_TOKENS
+from varve.domain.search.row import MAX_BRIEF_TOKENS, MessageKey
 from varve.domain.statements.answers.folding import (
     says_little_more,
     tells_something_beside,
 )
 from varve.domain.statements.answers.summary_sentences import fold_words
-from varve.domain.statements.pairs.sameness import MessageKey, names_value
+from varve.domain.statements.pairs.sameness import names_value
 from varve.domain.text import estimated_tokens
 from varve.domain.triple import Op, Triple
 

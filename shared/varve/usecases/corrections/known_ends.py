@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import chain
 
 from varve.domain.calendar import Grain
+from varve.domain.erasure import MessageKey
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
 from varve.domain.statements.pairs.links import Relation, parse_links
@@ -19,7 +20,6 @@ from varve.domain.statements.texts.telling import (
 from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
 
-MessageKey = tuple[str, str]
 """The ids of a conversation and of a message in it."""
 _Named = Mapping[str, Set[str]]
 """By the id of a turn, the ids of the records that it names as superseded."""

@@ -7,7 +7,7 @@ from varve.domain.calendar import Grain, moment
 from varve.domain.mention import in_words
 from varve.domain.profile import DEFAULT_USER, ProfileEntry
 from varve.domain.search.columns import Columns
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.forgetting.forgotten import (
     Drawn,
     find_first_message,
@@ -25,7 +25,7 @@ from varve.usecases.forget.forgotten_statements import (
 )
 from varve.usecases.search.find import Stock, read_columns
 
-Parts = dict[str, tuple[Message, str]]
+Parts = dict[str, tuple[MessageKey, str]]
 """By key, a message and the words that were drawn from it."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import Filter
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.forgetting.forgetting import AnyForgotten
 from varve.domain.statements.texts.parts import split_parts
 from varve.usecases.forget.asked_statements import is_asked_of_expired
@@ -123,7 +123,7 @@ def _find_expired(
     statements: Iterable[Proposal], values: Sequence[AnyForgotten]
 ) -> Iterator[HiddenStatement]:
     """Yield what only summaries and the timeline still say, once for each message."""
-    shown: set[Message] = set()
+    shown: set[MessageKey] = set()
     for one in statements:
         is_asked = any(is_asked_of_expired(one, value) for value in values)
         if is_asked and shown.isdisjoint(one.messages):

@@ -8,7 +8,7 @@ from varve.domain.record import MemoryType
 from varve.domain.rules.own_questions import find_asked_predicate
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.routing import Route
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.superseding import relate
 from varve.domain.statements.texts.cues import read_cues
 from varve.domain.triple import Op, Triple
@@ -70,9 +70,9 @@ def _has_window(way: Route) -> bool:
 
 def _list_stating(
     predicate: str, triples: Iterable[Triple], user: str | None, at: datetime
-) -> set[tuple[Message, str]]:
+) -> set[tuple[MessageKey, str]]:
     """Return the messages that state a value that holds, each with whose value it is."""
-    found: set[tuple[Message, str]] = set()
+    found: set[tuple[MessageKey, str]] = set()
     for triple in triples:
         if triple.label != predicate or not triple.holds(at):
             continue

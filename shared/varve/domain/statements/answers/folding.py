@@ -10,9 +10,9 @@ from varve.domain.language.stems import stem_all, stems
 from varve.domain.language.stopwords import COURTESIES, STOP_WORDS
 from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import words
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.sameness import (
     SAME_COSINE,
-    MessageKey,
     Saying,
     have_same_source,
     names_value,

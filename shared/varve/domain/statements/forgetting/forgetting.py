@@ -13,7 +13,7 @@ from functools import cache
 from varve.domain.extractive import sentences
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.tokens import fold, spaced_words
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.forgetting.forgotten import Forgotten, Stated
 from varve.domain.statements.forgetting.forgotten_words import ForgottenWords
 from varve.domain.statements.forgetting.requests import list_request_patterns
@@ -40,7 +40,7 @@ class ForgottenValue(Forgotten):
 
     value: str
     triple: Triple
-    messages: frozenset[Message]
+    messages: frozenset[MessageKey]
 
     def find_parts(self, stated: Stated) -> frozenset[int]:
         """Return the parts of words that state the value; all, if it spans several.
@@ -174,15 +174,15 @@ def find_ended_by_message(
             )
 
 
-def _list_messages(stated: Iterable[TripleOperation]) -> frozenset[Message]:
-    found: set[Message] = set()
+def _list_messages(stated: Iterable[TripleOperation]) -> frozenset[MessageKey]:
+    found: set[MessageKey] = set()
     for one in stated:
         found.update((one.conversation_id, id_) for id_ in one.message_ids)
     return frozenset(found)
 
 
 def keep_requested(
-    values: Iterable[ForgottenValue], texts: Mapping[Message, str]
+    values: Iterable[ForgottenValue], texts: Mapping[MessageKey, str]
 ) -> list[ForgottenValue]:
     """Return the values whose ending message, by its words in `texts`, asks to forget."""
     return [

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Self
 
 from varve.domain.record import turn_id
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Stated:
 
     id: str
     content: str
-    messages: frozenset[Message]
+    messages: frozenset[MessageKey]
     user: str | None
     at: datetime
     speaker: str | None
@@ -61,7 +61,7 @@ def find_first_message(
 class Forgotten:
     """What a user asked to forget: `request` is the message that asks, at the time `at`."""
 
-    request: Message
+    request: MessageKey
     at: datetime
     user: str | None
 

@@ -10,7 +10,7 @@ from varve.domain.language.courtesies import is_courtesy
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import spaced_words
 from varve.domain.record import turn_id
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.forgetting.forgotten import (
     Drawn,
     Forgotten,
@@ -53,7 +53,7 @@ class _Told:
         said = spaced_words(text)
         return any(spaced_words(parts[at]) in said for at in self.parts)
 
-    def has_told(self, messages: frozenset[Message], content: str) -> bool:
+    def has_told(self, messages: frozenset[MessageKey], content: str) -> bool:
         """Return whether words that were drawn from messages tell of a topic."""
         if messages.isdisjoint(self.turn.messages):
             return False
@@ -178,7 +178,7 @@ class ForgottenWords(Forgotten):
         return frozenset()
 
     def is_told_by(
-        self, id_: str, content: str, messages: frozenset[Message]
+        self, id_: str, content: str, messages: frozenset[MessageKey]
     ) -> bool:
         """Return whether a turn, or words drawn from messages, tell of a topic."""
         return any(

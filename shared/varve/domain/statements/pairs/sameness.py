@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from varve.domain.language.tokens import fold
 from varve.domain.record import Vector
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.named_days import names_day
 from varve.domain.statements.texts.particulars import (
     find_difference,
@@ -16,9 +17,6 @@ from varve.domain.statements.texts.particulars import (
 
 SAME_COSINE = 0.92
 """The least cosine of two sentences that say the same."""
-
-MessageKey = tuple[str | None, str]
-"""The conversation id and the message id of one message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from varve.domain.search.columns import Columns
 from varve.domain.search.ranking import Ranked, find_place
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.confirming import Again
 from varve.domain.statements.standings.standings import Standings
 from varve.domain.statements.stores.paired import StoreStatements
@@ -90,7 +90,7 @@ def _fold(earlier: Ranked, later: Ranked) -> Ranked:
 
 
 def find_confirmations(
-    standings: Standings, parts: Mapping[str, tuple[Message, str]]
+    standings: Standings, parts: Mapping[str, tuple[MessageKey, str]]
 ) -> dict[str, int]:
     """Return when each part was last said or confirmed, in microseconds since 1970.
 

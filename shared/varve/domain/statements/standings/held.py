@@ -6,7 +6,7 @@ from functools import cache
 
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.tellings import find_language
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.cues import join_phrases
 from varve.domain.statements.texts.particulars import (
@@ -22,7 +22,7 @@ from varve.domain.statements.texts.several import is_general_word
 def tell_held(
     text: str,
     speaker: str | None,
-    messages: Collection[Message],
+    messages: Collection[MessageKey],
     told: ToldValues,
 ) -> str | None:
     """Return a text with the values that hold in the place of those that ended beside them.

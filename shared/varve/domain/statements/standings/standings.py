@@ -16,7 +16,7 @@ import numpy as np
 from varve.domain.record import turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.confirming import (
     Again,
     only_reminds,
@@ -292,7 +292,7 @@ class Standings:
         return self._concerns_part(part, statement, successor)
 
     def find_corrected(
-        self, parts: Mapping[str, tuple[Message, str]]
+        self, parts: Mapping[str, tuple[MessageKey, str]]
     ) -> frozenset[str]:
         """Return the keys of the parts that a correction or a link supersedes.
 
@@ -314,7 +314,9 @@ class Standings:
                 found.add(key)
         return frozenset(found)
 
-    def _find_lost(self, parts: Mapping[str, tuple[Message, str]]) -> set[str]:
+    def _find_lost(
+        self, parts: Mapping[str, tuple[MessageKey, str]]
+    ) -> set[str]:
         """Return the keys of the parts whose messages have expired and were corrected."""
         lost = self.columns.derive(StoreCorrections).lost
         found: set[str] = set()
@@ -332,7 +334,7 @@ class Standings:
         return self.admitted is None or bool(self.admitted[row])
 
     def find_likely_superseded(
-        self, parts: Mapping[str, tuple[Message, str]]
+        self, parts: Mapping[str, tuple[MessageKey, str]]
     ) -> frozenset[str]:
         """Return the keys of the parts whose messages a later one likely supersedes.
 

@@ -11,7 +11,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import Codes
 from varve.domain.search.query import Filter
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.confirming import Again, compare_tellings
 from varve.domain.statements.pairs.corrected_values import (
     corrects_another_value,
@@ -314,7 +314,7 @@ class StoreStatements:
         )
 
     def find_turns(
-        self, parts: Mapping[str, tuple[Message, str]]
+        self, parts: Mapping[str, tuple[MessageKey, str]]
     ) -> dict[str, int]:
         """Return the row of each part's message, for those that the store has."""
         found: dict[str, int] = {}
@@ -359,7 +359,7 @@ class StoreStatements:
         """Return whether an answer adds nothing to the statement that it answers."""
         return adds_nothing(self.read(row).cues, self.read(statement).cues)
 
-    def list_messages(self, row: int) -> list[Message]:
+    def list_messages(self, row: int) -> list[MessageKey]:
         """Return the messages that a row is made of."""
         conversation = self._columns.conversations.name(row)
         return [(conversation, id_) for id_ in self._columns.sources[row]]

@@ -9,7 +9,7 @@ from itertools import chain
 
 from varve.domain.language.tokens import fold
 from varve.domain.predicates import is_single_valued
-from varve.domain.search.row import Message
+from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.confirming import Agreement
 from varve.domain.statements.texts.cues import Cues
 from varve.domain.statements.texts.particulars import collect_stems, read_stems
@@ -39,9 +39,9 @@ class ToldValues:
         return tuple(self._read())
 
     @cached_property
-    def _stating(self) -> dict[Message, dict[TripleKey, TripleOperation]]:
+    def _stating(self) -> dict[MessageKey, dict[TripleKey, TripleOperation]]:
         """By message, the triples that it states, each with its statement."""
-        found: dict[Message, dict[TripleKey, TripleOperation]] = {}
+        found: dict[MessageKey, dict[TripleKey, TripleOperation]] = {}
         for triple in self.triples:
             for one in triple.stating:
                 for message in _list_messages(one):
@@ -50,8 +50,8 @@ class ToldValues:
         return found
 
     @cached_property
-    def _stated(self) -> dict[Message, Values]:
-        found: dict[Message, Values] = {}
+    def _stated(self) -> dict[MessageKey, Values]:
+        found: dict[MessageKey, Values] = {}
         for message, triples in self._stating.items():
             values = found.setdefault(message, {})
             for source, label, target in triples:
@@ -59,8 +59,8 @@ class ToldValues:
         return found
 
     @cached_property
-    def _ended(self) -> dict[Message, Values]:
-        found: dict[Message, Values] = {}
+    def _ended(self) -> dict[MessageKey, Values]:
+        found: dict[MessageKey, Values] = {}
         for triple in self.triples:
             end = triple.evidence[-1]
             if triple.invalid_at is not None and end.op is Op.DELETE:
@@ -72,17 +72,17 @@ class ToldValues:
         return frozenset(one.key for one in self.triples if not _has_end(one))
 
     @cached_property
-    def _ends(self) -> dict[Message, list[Collection[Message]]]:
+    def _ends(self) -> dict[MessageKey, list[Collection[MessageKey]]]:
         """By the message that states a value, the messages that end it; none: it holds.
 
         What the user foresees has not ended. A value that holds again has not either.
         """
         holding = self._holding
-        found: dict[Message, list[Collection[Message]]] = {}
+        found: dict[MessageKey, list[Collection[MessageKey]]] = {}
         for triple in self.triples:
             if triple.label in TIMELESS:
                 continue
-            ends: Collection[Message] = ()
+            ends: Collection[MessageKey] = ()
             if triple.key not in holding:
                 ends = _list_messages(triple.evidence[-1])
             for one in triple.evidence[: -1 if triple.invalid_at else None]:
@@ -90,17 +90,17 @@ class ToldValues:
                     found.setdefault(message, []).append(ends)
         return found
 
-    def have_any(self, messages: Iterable[Message]) -> bool:
+    def have_any(self, messages: Iterable[MessageKey]) -> bool:
         """Return whether any of the messages states a value."""
         return any(
             one in self._stated or one in self._ends for one in messages
         )
 
     def end_all(
-        self, earlier: Collection[Message], later: Collection[Message]
+        self, earlier: Collection[MessageKey], later: Collection[MessageKey]
     ) -> bool:
         """Return whether no value of earlier messages holds, and later ones end one."""
-        ends: list[Collection[Message]] = []
+        ends: list[Collection[MessageKey]] = []
         for message in earlier:
             ends += self._ends.get(message, ())
         if not ends or not all(ends):
@@ -108,7 +108,7 @@ class ToldValues:
         return any(message in later for one in ends for message in one)
 
     def list_ended(
-        self, earlier: Collection[Message], later: Collection[Message]
+        self, earlier: Collection[MessageKey], later: Collection[MessageKey]
     ) -> list[str]:
         """Return the values of earlier messages that later ones end, each with its predicate."""
         before = _collect(self._stated, earlier)
@@ -124,8 +124,8 @@ class ToldValues:
     def leave_others(
         self,
         asked: Cues | None,
-        earlier: Collection[Message],
-        later: Collection[Message],
+        earlier: Collection[MessageKey],
+        later: Collection[MessageKey],
         said: Cues,
     ) -> bool:
         """Return whether later messages end some of several values, and the others hold.
@@ -148,7 +148,7 @@ class ToldValues:
         return not is_past and all(map(names.isdisjoint, ended))
 
     def find_ended_beside(
-        self, messages: Collection[Message]
+        self, messages: Collection[MessageKey]
     ) -> tuple[list[TripleOperation], list[str]]:
         """Return statements of messages that hold, and the values that ended beside them.
 
@@ -169,7 +169,7 @@ class ToldValues:
         )
 
     def _list_ended_of_several(
-        self, earlier: Collection[Message], later: Collection[Message]
+        self, earlier: Collection[MessageKey], later: Collection[MessageKey]
     ) -> list[str]:
         """Return the values of earlier messages that later ones end, if others of each hold.
 
@@ -188,7 +188,7 @@ class ToldValues:
         return found
 
     def agree(
-        self, earlier: Collection[Message], later: Collection[Message]
+        self, earlier: Collection[MessageKey], later: Collection[MessageKey]
     ) -> Agreement:
         """Return whether later messages state values of earlier ones and change none."""
         before = _collect(self._stated, earlier)
@@ -206,8 +206,8 @@ class ToldValues:
 
     def have_same_slot(
         self,
-        earlier: Collection[Message],
-        later: Collection[Message],
+        earlier: Collection[MessageKey],
+        later: Collection[MessageKey],
         *,
         tells_change: bool,
     ) -> bool | None:
@@ -226,7 +226,7 @@ class ToldValues:
         return False if before and after else None
 
     def tell_apart(
-        self, earlier: Collection[Message], later: Collection[Message]
+        self, earlier: Collection[MessageKey], later: Collection[MessageKey]
     ) -> bool:
         """Return whether both state triples, and none of one predicate or one value.
 
@@ -247,8 +247,8 @@ class ToldValues:
     def tell_again(
         self,
         words: str,
-        earlier: Collection[Message],
-        later: Collection[Message],
+        earlier: Collection[MessageKey],
+        later: Collection[MessageKey],
     ) -> bool:
         """Return whether later messages state again a value that words drawn from earlier ones name.
 
@@ -288,13 +288,13 @@ def _has_end(triple: Triple) -> bool:
     return triple.invalid_at <= triple.expired_at
 
 
-def _list_messages(operation: TripleOperation) -> list[Message]:
+def _list_messages(operation: TripleOperation) -> list[MessageKey]:
     conversation = operation.conversation_id
     return [(conversation, message) for message in operation.message_ids]
 
 
 def _add(
-    found: dict[Message, Values],
+    found: dict[MessageKey, Values],
     triple: Triple,
     conversation: str,
     messages: Iterable[str],
@@ -306,7 +306,7 @@ def _add(
 
 
 def _collect(
-    told: dict[Message, Values], messages: Iterable[Message]
+    told: dict[MessageKey, Values], messages: Iterable[MessageKey]
 ) -> Values:
     """Return what all of the messages state or end."""
     found: Values = {}
