@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.support.builders import ACME, MORNING, a_record, an_operation
 from tests.support.summarized import Agent, Saying
+from tests.unit.test_told_last import NOW, talk
+from varve import Memory
 from varve.domain.record import MemoryType, turn_id
 from varve.domain.statements.forgetting.forgetting import (
     ForgottenValue,
@@ -135,3 +138,26 @@ def test_a_value_concerns_its_users_summaries_up_to_the_request(
 ) -> None:
     start = MORNING + timedelta(days=days)
     assert PHONE.concerns_summary(user, start) is concerned
+
+
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        ("Please forget my phone number.", False),
+        ("Olvida mi número de teléfono.", False),
+        ("Forget that my number is 555 0199.", True),
+    ],
+)
+def test_a_request_for_an_attribute_hides_its_former_values(
+    tmp_path: Path, request_: str, told: bool
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    numbers = ("My number is 555 0300.", "My number is now 555 0199.")
+    for number, text in enumerate((*numbers, request_)):
+        memory.ingest(talk(number, text))
+    for question in ("What is my phone number?", "What was my number before?"):
+        results = memory.search(question, user_id="u-1").results
+        block = memory.context(question, user_id="u-1").text
+        words = f"{block} {[one.content for one in results]}"
+        assert "555 0199" not in words
+        assert ("555 0300" in words) is told

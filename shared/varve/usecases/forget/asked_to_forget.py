@@ -55,7 +55,7 @@ def read_forgotten(
     ids = {one.request_turn: one for one in ended}
     turns = reader.get(scope, Grain.WORKING, sorted(ids)) if ids else []
     texts = {ids[turn.id].request: turn.words for turn in turns}
-    values: list[AnyForgotten] = [*keep_requested(ended, texts)]
+    values: list[AnyForgotten] = [*keep_requested(ended, texts, triples)]
     if isinstance(held, Columns):
         return [*values, *held.derive(RequestScan).words]
     if scans is not None:

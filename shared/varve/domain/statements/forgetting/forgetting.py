@@ -162,16 +162,28 @@ def find_ended_by_message(
         end = triple.evidence[-1]
         if triple.invalid_at is None or end.op is not Op.DELETE:
             continue
-        stated = [one for one in triple.evidence if one.op is not Op.DELETE]
-        for message in end.message_ids[:1] if stated else ():
-            yield ForgottenValue(
-                value=stated[0].object,
-                triple=triple,
-                request=(end.conversation_id, message),
-                at=end.event_time,
-                user=end.user_id,
-                messages=_list_messages(stated),
-            )
+        for message in end.message_ids[:1] if _list_stating(triple) else ():
+            request = (end.conversation_id, message)
+            yield _forget(triple, request, end.event_time, end.user_id)
+
+
+def _forget(
+    triple: Triple, request: MessageKey, at: datetime, user: str | None
+) -> ForgottenValue:
+    """Return a triple's value as one that a message asks to forget."""
+    stating = _list_stating(triple)
+    return ForgottenValue(
+        value=stating[0].object,
+        triple=triple,
+        request=request,
+        at=at,
+        user=user,
+        messages=_list_messages(stating),
+    )
+
+
+def _list_stating(triple: Triple) -> list[TripleOperation]:
+    return [one for one in triple.evidence if one.op is not Op.DELETE]
 
 
 def _list_messages(stated: Iterable[TripleOperation]) -> frozenset[MessageKey]:
@@ -182,9 +194,38 @@ def _list_messages(stated: Iterable[TripleOperation]) -> frozenset[MessageKey]:
 
 
 def keep_requested(
-    values: Iterable[ForgottenValue], texts: Mapping[MessageKey, str]
+    values: Iterable[ForgottenValue],
+    texts: Mapping[MessageKey, str],
+    triples: Iterable[Triple],
 ) -> list[ForgottenValue]:
-    """Return the values whose ending message, by its words in `texts`, asks to forget."""
-    return [
-        one for one in values if asks_to_forget(texts.get(one.request, ""))
-    ]
+    """Return the values whose ending message, by its words in `texts`, asks to forget.
+
+    "Forget my phone number" names no value: it means the former numbers too, which
+    `triples` have.
+    """
+    kept: dict[tuple[MessageKey, str], ForgottenValue] = {}
+    known = list(triples)
+    for one in values:
+        text = texts.get(one.request, "")
+        if not asks_to_forget(text):
+            continue
+        kept[one.request, one.triple.id] = one
+        if one.is_named_in(text):
+            continue
+        for triple in _list_former(one, known):
+            former = _forget(triple, one.request, one.at, one.user)
+            kept.setdefault((one.request, triple.id), former)
+    return list(kept.values())
+
+
+def _list_former(
+    value: ForgottenValue, triples: Iterable[Triple]
+) -> Iterator[Triple]:
+    """Yield the triples of a value's attribute that had ended when it was to be forgotten."""
+    own = value.triple
+    for one in triples:
+        if (one.source_id, one.label) != (own.source_id, own.label):
+            continue
+        has_ended = one.invalid_at is not None and one.invalid_at <= value.at
+        if has_ended and one.id != own.id and _list_stating(one):
+            yield one
