@@ -999,7 +999,7 @@ def test_the_dashboard_shows_existing_resources_and_emitted_metrics(
                 ROOT / "functions" / value / "app.py",
                 ROOT / "functions" / "counts.py",
                 ROOT / "functions" / "costs.py",
-                ROOT / "shared" / "varve" / "usecases" / f"{value}.py",
+                *(ROOT / "shared/varve/usecases").rglob(f"{value}.py"),
             ]
             emitted = re.compile(
                 rf'add_metric\(\s*"{name}"|"{name}": self\.|"{name}": of'

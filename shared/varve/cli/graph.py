@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +75,8 @@ def _query(options: argparse.Namespace, graph: Graph) -> None:
 def _show(options: argparse.Namespace, memory: Memory) -> None:
     graph = memory.graph
     draw = None if options.out is None else _choose_drawing(options.out)
-    root = _find_root(options.subject, graph)
+    entity = _find_entity(options.subject, graph)
+    root = str(entity["id"]) if entity else None
     found = graph.neighbourhood(
         options.subject,
         most=_parse_most(options.most),
@@ -90,7 +91,7 @@ def _show(options: argparse.Namespace, memory: Memory) -> None:
         lines = [] if options.json else format_tree(edges, root)
         print_result(options, edges, lines)
     if options.subject:
-        _suggest(options.subject, graph, edges)
+        _suggest(options.subject, graph, entity if edges else None)
     if not edges:
         name_other_memories(memory)
     if found.left_out:
@@ -99,16 +100,21 @@ def _show(options: argparse.Namespace, memory: Memory) -> None:
         )
 
 
-def _suggest(subject: str, graph: Graph, edges: "Sequence[Edge]") -> None:
-    """Name the other entities whose names have the words of the one asked for."""
+def _suggest(
+    subject: str, graph: Graph, shown: Mapping[str, Any] | None
+) -> None:
+    """Name the other entities whose names have the words of the one asked for.
+
+    `shown` is the one that is shown, if any is.
+    """
     names = graph.suggest(subject)
-    if not edges:
+    if shown is None:
         if names:
             listed = ", ".join(names)
             say(f"no triple names {subject!r}; did you mean {listed}?")
         return
-    shown = graph.entity(subject)["id"]
-    others = [one for one in names if normalized(one) != shown]
+    named = {shown["id"], *map(normalized, shown["ambiguousNames"])}
+    others = [one for one in names if normalized(one) not in named]
     if others:
         say(f"{subject!r} may also mean {', '.join(others)}")
 
@@ -189,8 +195,8 @@ def _format_branches(
         yield from _format_branches(branch.below, deeper)
 
 
-def _find_root(name: str | None, graph: Graph) -> str | None:
-    """Return the entity's id; warn if several entities claim the name."""
+def _find_entity(name: str | None, graph: Graph) -> dict[str, Any] | None:
+    """Return the entity; warn if several entities claim the name."""
     if name is None:
         return None
     entity = graph.entity(name)
@@ -199,7 +205,7 @@ def _find_root(name: str | None, graph: Graph) -> str | None:
         say(
             f"{name} may be {claimants}; showing only triples of {name} itself"
         )
-    return str(entity["id"])
+    return entity
 
 
 def _choose_drawing(out: str) -> Draw:

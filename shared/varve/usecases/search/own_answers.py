@@ -5,11 +5,11 @@ from datetime import datetime
 
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType
-from varve.domain.rules.own_questions import find_asked_predicate
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.routing import Route
 from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.superseding import relate
+from varve.domain.statements.questions.bearing import seeks_own
 from varve.domain.statements.texts.cues import read_cues
 from varve.domain.triple import Op, Triple
 
@@ -25,8 +25,8 @@ def put_own_answers_first(
     The statement may share no word with the question: "I'm a nurse" answers "What do I do
     for a living?". `read` returns the agent's triples, and is called for such questions.
     """
-    predicate = find_asked_predicate(way.text)
-    if predicate is None or _has_window(way):
+    predicate = None if _has_window(way) else _find_predicate(way.text)
+    if predicate is None:
         return list(found)
     triples = list(read())
     stating = _list_stating(predicate, triples, user, way.present)
@@ -45,6 +45,17 @@ def put_own_answers_first(
     if found and _may_answer(found[0], ordered[0], way.text, triples):
         return list(found)
     return ordered
+
+
+def _find_predicate(question: str) -> str | None:
+    """Return the predicate of the attribute that a user asks of themselves, if any."""
+    if not seeks_own(read_cues(question)):
+        return None
+    from varve.domain.rules.own_questions import (  # other questions need no rules
+        find_asked_predicate,
+    )
+
+    return find_asked_predicate(question)
 
 
 def _may_answer(

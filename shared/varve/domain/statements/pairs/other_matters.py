@@ -98,8 +98,9 @@ def tells_day_alone(asked: Cues, before: Cues, after: Cues) -> bool:
 
 
 def only_visits(asked: Cues, told: Cues) -> bool:
-    """Return whether a text tells of a visit or bygone times alone, asked where one lives."""
-    return "home" in asked.topics and tells_no_present(told)
+    """Return whether a text tells of a visit and of no change, asked where one lives."""
+    is_visit = told.has("visiting") and tells_no_present(told)
+    return "home" in asked.topics and is_visit
 
 
 def tells_place_of_another(earlier: Statement, later: Statement) -> bool:
