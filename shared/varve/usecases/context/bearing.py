@@ -21,7 +21,7 @@ MAX_BEARING = 6
 GONE = 1.0
 """The least odds of a superseded statement that a block about the present leaves out."""
 NAME_KEY = "name"
-MAX_GUESSED = 3
+MAX_GUESSED = 5
 """So many of them do where the question asks for the speaker's own state."""
 
 
