@@ -161,3 +161,31 @@ def test_a_request_for_an_attribute_hides_its_former_values(
         words = f"{block} {[one.content for one in results]}"
         assert "555 0199" not in words
         assert ("555 0300" in words) is told
+
+
+@pytest.mark.parametrize(
+    ("names", "hidden"),
+    [
+        (("Ana", None), True),
+        ((None, "Ana"), True),
+        (("Ana", None, "Bo"), False),
+        (("Ana", "Bo"), False),
+    ],
+)
+def test_a_request_without_a_name_reaches_what_its_user_told_by_name(
+    tmp_path: Path, names: tuple[str | None, ...], hidden: bool
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    told = (
+        "I live in Leeds.",
+        "Please forget where I live.",
+        "Hi, I play chess.",
+    )
+    for number, (name, text) in enumerate(zip(names, told, strict=False)):
+        conversation = talk(number, text)
+        if name is not None:
+            conversation["messages"][0]["name"] = name
+        memory.ingest(conversation)
+    results = memory.search("Where do I live?", user_id="u-1").results
+    words = [one.content for one in results if "forget" not in one.content]
+    assert any("Leeds" in one for one in words) is not hidden

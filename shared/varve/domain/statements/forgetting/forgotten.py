@@ -1,12 +1,13 @@
 """Statements that a request to forget may name, and what every request says."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
 from varve.domain.record import turn_id
 from varve.domain.search.row import MessageKey
+from varve.domain.statements.texts.persons import is_person, list_own_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +90,28 @@ class Forgotten:
         A summary without a user may be of all users.
         """
         return user in (None, self.user) and start <= self.at
+
+
+def find_speaking(request: Stated, turns: Iterable[Stated]) -> frozenset[str]:
+    """Return the names by which the speaker of a request speaks in their user's turns."""
+    named = (turn.speaker for turn in turns if turn.speaker)
+    return list_own_names(request.speaker or "", request.user, named)
+
+
+def split_turns(
+    turns: Iterable[Stated], speaking: frozenset[str]
+) -> tuple[list[Stated], list[Stated]]:
+    """Return the turns that were said by any of the names, and the others."""
+    kinds: dict[bool, list[Stated]] = {True: [], False: []}
+    for turn in turns:
+        kinds[turn.speaker in speaking].append(turn)
+    return kinds[True], kinds[False]
+
+
+def list_speakers(request: Stated, turns: Iterable[Stated]) -> Iterator[str]:
+    """Yield the persons who speak in the conversation of a request."""
+    talks = {conversation for conversation, _ in request.messages}
+    for turn in (request, *turns):
+        is_near = any(talk in talks for talk, _ in turn.messages)
+        if is_near and turn.speaker and is_person(turn.speaker):
+            yield turn.speaker

@@ -15,6 +15,9 @@ from varve.domain.statements.forgetting.forgotten import (
     Drawn,
     Forgotten,
     Stated,
+    find_speaking,
+    list_speakers,
+    split_turns,
 )
 from varve.domain.statements.forgetting.named_topics import Topic
 from varve.domain.statements.forgetting.requests import Naming
@@ -28,7 +31,6 @@ from varve.domain.statements.texts.parts import (
     find_with_rest,
     split_parts,
 )
-from varve.domain.statements.texts.persons import is_person
 
 MIN_FIGURE = 5
 """A figure with so many digits names a statement by itself."""
@@ -65,12 +67,14 @@ class _Told:
 class _Matter:
     """What a request of `speaker` names; `names` are those of what it means everything about.
 
-    `days` are those whose telling it means.
+    `speaking` are all names by which the speaker speaks. `days` are those whose telling it
+    means.
     """
 
     topics: tuple[Topic, ...]
     names: frozenset[str]
     speaker: str
+    speaking: frozenset[str]
     days: tuple[Days, ...] = ()
 
     @property
@@ -82,6 +86,10 @@ class _Matter:
     def is_of_time(self) -> bool:
         """Whether it is what was told until the request, whatever it tells of."""
         return self.is_self or bool(self.days)
+
+    def may_be_said_by(self, name: str | None) -> bool:
+        """Return whether words are the speaker's by the name before them, if there is one."""
+        return name is None or name in self.speaking
 
     def list_told(self, turn: Stated) -> dict[int, str]:
         """Return the parts of a turn of the speaker's that it means, by their numbers."""
@@ -215,8 +223,9 @@ class ForgottenWords(Forgotten):
         if self._repeats(words):
             return True
         if self.matter.is_self:
-            return name == self.matter.speaker or self._names_speaker(words)
-        if name not in (None, self.matter.speaker):
+            is_own = name in self.matter.speaking
+            return is_own or self._names_speaker(words)
+        if not self.matter.may_be_said_by(name):
             return False
         return self.matter.is_asked_in(words) or bool(
             self.matter.list_parts(words)
@@ -282,14 +291,11 @@ def find_forgotten_words(
         return None
     [message] = request.messages
     asked = Forgotten(message, request.at, request.user)
-    own: list[Stated] = []
-    others: list[Stated] = []
-    for turn in filter(asked.concerns, held):
-        turns_of_kind = own if turn.speaker == speaker else others
-        turns_of_kind.append(turn)
+    speaking = find_speaking(request, held)
+    own, others = split_turns(filter(asked.concerns, held), speaking)
     names = frozenset(_find_names(topics, own, speaker))
     days = tuple(_list_days(topics, request.day))
-    matter = _Matter(topics, names, speaker, days)
+    matter = _Matter(topics, names, speaker, speaking, days)
     asking = _Told(request, _find_request(request.words))
     told = list(_find_told(matter, own))
     if matter.is_of_time:
@@ -314,17 +320,8 @@ def _is_of_talk(
     """
     if not any(topic.may_be_of_talk for topic in topics):
         return False
-    speakers = set(_list_speakers(request, turns))
+    speakers = set(list_speakers(request, turns))
     return request.speaker not in speakers or len(speakers) > 1
-
-
-def _list_speakers(request: Stated, turns: Iterable[Stated]) -> Iterator[str]:
-    """Yield the persons who speak in the conversation of a request."""
-    talks = {conversation for conversation, _ in request.messages}
-    for turn in (request, *turns):
-        is_near = any(talk in talks for talk, _ in turn.messages)
-        if is_near and turn.speaker and is_person(turn.speaker):
-            yield turn.speaker
 
 
 def _list_days(topics: Iterable[Topic], today: str) -> Iterator[Days]:

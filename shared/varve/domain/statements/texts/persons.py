@@ -1,5 +1,6 @@
 """The persons who speak in a store."""
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -31,6 +32,20 @@ def list_roles() -> frozenset[str]:
 def is_person(speaker: str) -> bool:
     """Return whether a speaker is another than the assistant."""
     return speaker.casefold() not in ASSISTANTS
+
+
+def list_own_names(
+    speaker: str, user: str | None, speakers: Iterable[str]
+) -> frozenset[str]:
+    """Return the names by which the speaker of a user's words speaks.
+
+    Words without a name have the user's id in its place: where a user speaks by one name,
+    both are one person's.
+    """
+    named = set(filter(is_person, speakers)) - {user}
+    if user is None or len(named) != 1 or speaker not in named | {user}:
+        return frozenset({speaker})
+    return frozenset(named | {user})
 
 
 class Persons:
