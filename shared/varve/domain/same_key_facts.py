@@ -29,8 +29,7 @@ def index_values(triples: Iterable[Triple]) -> ValuesByMessage:
             if evidence.op is Op.DELETE:
                 continue
             told = TripleValue(normalized(evidence.object), triple.key)
-            for id_ in evidence.message_ids:
-                message = (evidence.conversation_id, id_)
+            for message in evidence.messages:
                 found.setdefault(message, []).append(told)
     return found
 

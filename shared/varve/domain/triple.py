@@ -78,6 +78,11 @@ class TripleOperation:
         )
         return digest(*said, *place, length=24)
 
+    @property
+    def messages(self) -> tuple[tuple[str, str], ...]:
+        """The messages that say it, each with its conversation's id."""
+        return tuple((self.conversation_id, id_) for id_ in self.message_ids)
+
 
 _OPERATION = TypeAdapter(TripleOperation)
 TripleKey = tuple[str, str, str]

@@ -124,9 +124,9 @@ def find_replaced_messages(
 def list_messages(triple: Triple) -> Iterator[EndedMessage]:
     """Yield the messages that state a triple, each once."""
     told = {
-        (operation.conversation_id, id_): operation
+        message: operation
         for operation in triple.stating
-        for id_ in operation.message_ids
+        for message in operation.messages
     }
     for (conversation_id, id_), operation in told.items():
         yield EndedMessage(

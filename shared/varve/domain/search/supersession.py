@@ -129,14 +129,18 @@ def held_until(
 def _build_statement(triple: Triple, until: datetime) -> EndedStatement:
     """Build the statement from the triple's evidence, without what ended it."""
     value = triple.evidence[0].object
-    messages: set[MessageKey] = set()
-    for evidence in triple.evidence:
-        is_same = normalized(evidence.object) == normalized(value)
-        if is_same and evidence.op is not Op.DELETE:
-            for id_ in evidence.message_ids:
-                messages.add((evidence.conversation_id, id_))
     words = _find_telling_stems(triple.label.replace("_", " "))
-    return EndedStatement(value.casefold(), until, frozenset(messages), words)
+    return EndedStatement(value.casefold(), until, list_stating(triple), words)
+
+
+def list_stating(triple: Triple) -> frozenset[MessageKey]:
+    """Return the messages that state a triple's value, without those that only end it."""
+    value = normalized(triple.evidence[0].object)
+    messages: set[MessageKey] = set()
+    for one in triple.evidence:
+        if one.op is not Op.DELETE and normalized(one.object) == value:
+            messages.update(one.messages)
+    return frozenset(messages)
 
 
 def _find_telling_stems(text: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ from varve.domain.profile import KEY_OF_PREDICATE, ProfileEntry, find_key
 from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.answer import Result
 from varve.domain.search.row import MAX_BRIEF_TOKENS, MessageKey
+from varve.domain.search.supersession import list_stating
 from varve.domain.statements.answers.folding import (
     says_little_more,
     tells_something_beside,
@@ -25,7 +26,7 @@ from varve.domain.statements.answers.folding import (
 from varve.domain.statements.answers.summary_sentences import fold_words
 from varve.domain.statements.pairs.sameness import names_value
 from varve.domain.text import estimated_tokens
-from varve.domain.triple import Op, Triple
+from varve.domain.triple import Triple
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def find_origins(
         value = triple.evidence[0].object
         origins[triple_entry_id(triple)] = Origin(
             text=in_words(triple),
-            messages=_get_messages(triple),
+            messages=list_stating(triple),
             value=value,
             triples=frozenset([triple.id]),
         )
@@ -98,7 +99,7 @@ def _index_by_message(
 ) -> dict[MessageKey, list[Triple]]:
     found: dict[MessageKey, list[Triple]] = {}
     for triple in known:
-        for message in _get_messages(triple):
+        for message in list_stating(triple):
             found.setdefault(message, []).append(triple)
     return found
 
@@ -140,20 +141,6 @@ def _word_attribute(
             words = predicate.replace("_", " ")
             for name in names:
                 yield fold_words(f"{name} {words} {statement.value}")
-
-
-def _get_messages(triple: Triple) -> frozenset[MessageKey]:
-    """Return the messages that state the triple, without those that only end it."""
-    messages: set[MessageKey] = set()
-    value = normalized(triple.evidence[0].object)
-    for operation in triple.evidence:
-        if operation.op is Op.DELETE:
-            continue
-        if normalized(operation.object) == value:
-            messages.update(
-                (operation.conversation_id, m) for m in operation.message_ids
-            )
-    return frozenset(messages)
 
 
 def _profile_origin(

@@ -162,7 +162,6 @@ def _find_stated(
         holds = end is None or end > present
         for operation in triple.stating:
             one = _StatedValue(operation.object.casefold(), holds)
-            for message in operation.message_ids:
-                key = (operation.conversation_id, message)
+            for key in operation.messages:
                 found.setdefault(key, []).append(one)
     return found

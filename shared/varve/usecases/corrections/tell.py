@@ -57,12 +57,15 @@ def name_speaker(session: Session, conversation: Conversation) -> Conversation:
     A request to forget without a name then reaches the statements made by name. Ids of
     messages stay, so that a repeated message is known. Raises Retryable.
     """
-    name = _find_name(session, conversation.user_id)
+    user = conversation.user_id
+    if not any(_speaks_unnamed(one, user) for one in conversation.messages):
+        return conversation
+    name = _find_name(session, user)
     if name is None:
         return conversation
     named = [
         one.model_copy(update={"name": name})
-        if _speaks_unnamed(one, conversation.user_id)
+        if _speaks_unnamed(one, user)
         else one
         for one in conversation.messages
     ]

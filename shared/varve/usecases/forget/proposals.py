@@ -237,11 +237,9 @@ def _of_triple(
     # What closed it tells another value, unless it names both.
     names_both = last.op is not Op.DELETE and bool(last.replaces)
     stating = (*triple.stating, last) if names_both else triple.stating
-    keys: set[MessageKey] = {
-        (operation.conversation_id, id_)
-        for operation in stating
-        for id_ in operation.message_ids
-    }
+    keys: set[MessageKey] = set()
+    for operation in stating:
+        keys.update(operation.messages)
     return Proposal(
         id=f"triple-{triple.id}",
         memory_type="triple",

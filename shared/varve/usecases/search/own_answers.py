@@ -1,6 +1,6 @@
 """Put first what states the attribute that a user asks of themselves."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from datetime import datetime
 
 from varve.domain.names import normalized
@@ -30,21 +30,29 @@ def put_own_answers_first(
         return list(found)
     triples = list(read())
     stating = _list_stating(predicate, triples, user, way.present)
-    own = {normalized(user or "")}
-    for item in found:
-        if item.row.type is MemoryType.TURN and item.row.user == user:
-            own.add(normalized(item.row.about or ""))
-
-    def is_behind(item: Ranked) -> bool:
-        is_over = item.standing is not None and not item.standing.current
-        about = normalized(item.row.about or "")
-        told = ((message, about) for message in item.row.messages)
-        return is_over or about not in own or stating.isdisjoint(told)
-
-    ordered = sorted(found, key=is_behind)
+    own = _list_own_names(found, user)
+    ordered = sorted(found, key=lambda one: not _states(one, stating, own))
     if found and _may_answer(found[0], ordered[0], way.text, triples):
         return list(found)
     return ordered
+
+
+def _list_own_names(found: Iterable[Ranked], user: str | None) -> set[str]:
+    """Return the normalized names by which a user speaks in the records, and their id."""
+    turns = (one.row for one in found if one.row.type is MemoryType.TURN)
+    names = {row.about or "" for row in turns if row.user == user}
+    return set(map(normalized, {*names, user or ""}))
+
+
+def _states(
+    one: Ranked, stating: Set[tuple[MessageKey, str]], own: Set[str]
+) -> bool:
+    """Return whether a record holds, and is among the messages that state a user's value."""
+    if one.standing is not None and not one.standing.current:
+        return False
+    about = normalized(one.row.about or "")
+    told = ((message, about) for message in one.row.messages)
+    return about in own and not stating.isdisjoint(told)
 
 
 def _find_predicate(question: str) -> str | None:
@@ -66,13 +74,11 @@ def _may_answer(
         return False
     if not relate(read_cues(question), read_cues(first.row.content)):
         return False
-    read = {
-        (one.conversation_id, id_)
+    return all(
+        first.row.messages.isdisjoint(one.messages)
         for triple in triples
         for one in triple.evidence
-        for id_ in one.message_ids
-    }
-    return first.row.messages.isdisjoint(read)
+    )
 
 
 def _has_window(way: Route) -> bool:
@@ -90,6 +96,5 @@ def _list_stating(
         for one in triple.evidence:
             if one.user_id == user and one.op is not Op.DELETE:
                 subject = normalized(one.subject)
-                for id_ in one.message_ids:
-                    found.add(((one.conversation_id, id_), subject))
+                found.update((message, subject) for message in one.messages)
     return found

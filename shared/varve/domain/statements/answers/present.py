@@ -25,15 +25,14 @@ def describe(
     standings: Standings,
 ) -> Standing:
     """Return how a row of an answer stands, as the statement that it tells does."""
-    successor = None if statement is None else successors.get(statement)
     if statement is None:
         return Standing(current=True, confirmed=item.row.time)
     confirmed = max(item.row.time, standings.find_confirmed(statement))
-    is_current = Standing(current=True, confirmed=confirmed)
-    if successor is None:
-        return is_current
-    if not standings.concerns(item.number, statement, successor.row):
-        return is_current
+    successor = successors.get(statement)
+    if successor is None or not standings.concerns(
+        item.number, statement, successor.row
+    ):
+        return Standing(current=True, confirmed=confirmed)
     last = standings.find_last(statement, successors)
     care = standings.judged.care if standings.judged else 0.0
     return Standing(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from itertools import chain
 
 from varve.domain.extractive import sentences
 from varve.domain.language.languages import installed_languages
@@ -25,7 +26,7 @@ from varve.domain.statements.texts.parts import (
     split_parts,
 )
 from varve.domain.summary import KEY_FACTS_HEADING
-from varve.domain.triple import Op, Triple, TripleOperation
+from varve.domain.triple import Op, Triple
 
 MIN_DIGITS = 5
 """A value with fewer digits is compared by its words alone."""
@@ -162,8 +163,7 @@ def find_ended_by_message(
         end = triple.evidence[-1]
         if triple.invalid_at is None or end.op is not Op.DELETE:
             continue
-        for message in end.message_ids[:1] if _list_stating(triple) else ():
-            request = (end.conversation_id, message)
+        for request in end.messages[:1] if triple.stating else ():
             yield _forget(triple, request, end.event_time, end.user_id)
 
 
@@ -171,32 +171,23 @@ def _forget(
     triple: Triple, request: MessageKey, at: datetime, user: str | None
 ) -> ForgottenValue:
     """Return a triple's value as one that a message asks to forget."""
-    stating = _list_stating(triple)
+    stating = triple.stating
     return ForgottenValue(
         value=stating[0].object,
         triple=triple,
         request=request,
         at=at,
         user=user,
-        messages=_list_messages(stating),
+        messages=frozenset(
+            chain.from_iterable(one.messages for one in stating)
+        ),
     )
-
-
-def _list_stating(triple: Triple) -> list[TripleOperation]:
-    return [one for one in triple.evidence if one.op is not Op.DELETE]
-
-
-def _list_messages(stated: Iterable[TripleOperation]) -> frozenset[MessageKey]:
-    found: set[MessageKey] = set()
-    for one in stated:
-        found.update((one.conversation_id, id_) for id_ in one.message_ids)
-    return frozenset(found)
 
 
 def keep_requested(
     values: Iterable[ForgottenValue],
     texts: Mapping[MessageKey, str],
-    triples: Iterable[Triple],
+    triples: Sequence[Triple],
 ) -> list[ForgottenValue]:
     """Return the values whose ending message, by its words in `texts`, asks to forget.
 
@@ -204,7 +195,6 @@ def keep_requested(
     `triples` have.
     """
     kept: dict[tuple[MessageKey, str], ForgottenValue] = {}
-    known = list(triples)
     for one in values:
         text = texts.get(one.request, "")
         if not asks_to_forget(text):
@@ -212,7 +202,7 @@ def keep_requested(
         kept[one.request, one.triple.id] = one
         if one.is_named_in(text):
             continue
-        for triple in _list_former(one, known):
+        for triple in _list_former(one, triples):
             former = _forget(triple, one.request, one.at, one.user)
             kept.setdefault((one.request, triple.id), former)
     return list(kept.values())
@@ -227,5 +217,5 @@ def _list_former(
         if (one.source_id, one.label) != (own.source_id, own.label):
             continue
         has_ended = one.invalid_at is not None and one.invalid_at <= value.at
-        if has_ended and one.id != own.id and _list_stating(one):
+        if has_ended and one.id != own.id and one.stating:
             yield one

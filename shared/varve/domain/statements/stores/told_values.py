@@ -44,7 +44,7 @@ class ToldValues:
         found: dict[MessageKey, dict[TripleKey, TripleOperation]] = {}
         for triple in self.triples:
             for one in triple.stating:
-                for message in _list_messages(one):
+                for message in one.messages:
                     of_message = found.setdefault(message, {})
                     of_message.setdefault(triple.key, one)
         return found
@@ -84,9 +84,9 @@ class ToldValues:
                 continue
             ends: Collection[MessageKey] = ()
             if triple.key not in holding:
-                ends = _list_messages(triple.evidence[-1])
+                ends = triple.evidence[-1].messages
             for one in triple.evidence[: -1 if triple.invalid_at else None]:
-                for message in _list_messages(one):
+                for message in one.messages:
                     found.setdefault(message, []).append(ends)
         return found
 
@@ -286,11 +286,6 @@ def _has_end(triple: Triple) -> bool:
     if triple.invalid_at is None or triple.expired_at is None:
         return False
     return triple.invalid_at <= triple.expired_at
-
-
-def _list_messages(operation: TripleOperation) -> list[MessageKey]:
-    conversation = operation.conversation_id
-    return [(conversation, message) for message in operation.message_ids]
 
 
 def _add(
