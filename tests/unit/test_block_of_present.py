@@ -112,3 +112,31 @@ def test_10_a_prompt_that_names_the_user_gets_no_chatter_for_the_name(
     lines = list_lines(memory, prompt)
     assert any(value in line for line in lines)
     assert len(lines) <= MAX_GUESSED
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "prompt", "stale"),
+    [
+        ("I live in Leeds.", "I moved to Porto.", "Where do I live?", "Leeds"),
+        (
+            "My phone number is 0151 555 1234.",
+            "My new phone number is 0170 222 3344.",
+            "What is my phone number?",
+            "0151",
+        ),
+        (
+            "Vivo en Vigo.",
+            "Me mudé a Oporto.",
+            "¿Dónde vivo?",
+            "Vigo",
+        ),
+    ],
+)
+def test_invariant_11_a_block_leaves_out_what_a_fact_superseded(
+    tmp_path: Path, before: str, after: str, prompt: str, stale: str
+) -> None:
+    # Facts tell both statements, so a fact's place has the turn that supersedes the other.
+    memory = tell_all(tmp_path, before, after)
+    first, *_ = memory.search(prompt, user_id="u-1").results
+    assert first.memory_type == "fact"
+    assert stale not in "\n".join(list_lines(memory, prompt))

@@ -33,10 +33,16 @@ def select_results(response: SearchResponse, prompt: str) -> list[Result]:
     """
     if asks_bygone(prompt):
         return response.results
-    ids: set[str] = set()
-    if read_cues(prompt).asks:
-        ids.update(result.id for result in response.results)
-    return [one for one in response.results if not _is_gone(one, ids)]
+    places = _find_places(response) if read_cues(prompt).asks else {}
+    return [one for one in response.results if not _is_gone(one, places)]
+
+
+def _find_places(response: SearchResponse) -> dict[str, str]:
+    """Return the result in which each record has its place, by their ids."""
+    found: dict[str, str] = {}
+    for result in response.results:
+        found.update(dict.fromkeys((result.id, *result.also_in), result.id))
+    return found
 
 
 def _is_gone(result: Result, found: Collection[str]) -> bool:
@@ -58,17 +64,22 @@ def find_bearing(
     it. The successor of a statement that bears on the prompt does so in its place; where the
     pair is doubtful, and of a prompt about bygone times, both do.
     """
+    places = _find_places(response)
     found = _find_asked_by_time(response)
     best = [one for one in response.results[:MAX_BEARING] if _is_told(one)]
     found.update(_find_changes(best, prompt))
     own = [one for one in best if one.user_id == user]
     bearing = [*_guess(own, prompt, profile), *_find_answers(best, prompt)]
-    is_past = asks_bygone(prompt)
+    found.update(_follow(bearing, is_past=asks_bygone(prompt)))
+    return frozenset(places[one] for one in found if one in places)
+
+
+def _follow(bearing: Sequence[Result], *, is_past: bool) -> Iterator[str]:
+    """Yield the ids of the successors of what bears on a prompt, and of what may hold."""
     for one in bearing:
         if is_past or one.odds < 0:
-            found.add(one.id)
-        found.add(one.superseded_by or one.id)
-    return frozenset(found & {result.id for result in response.results})
+            yield one.id
+        yield one.superseded_by or one.id
 
 
 def _find_answers(best: Sequence[Result], prompt: str) -> list[Result]:
