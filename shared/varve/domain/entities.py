@@ -1,7 +1,8 @@
 """Entities in triples: how their names are written, and partial folds of their triples."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from varve.domain.names import Names, normalized
@@ -52,6 +53,37 @@ def fold_known_at(
         operation for operation in evidence if operation.created_at <= known_at
     )
     return fold(learnt, known_names or stated_names(evidence))
+
+
+def fold_as_one(
+    triples: Iterable[Triple], names_of_ids: Mapping[str, str]
+) -> list[Triple]:
+    """Return the triples with those of users' ids moved to the users' names.
+
+    "I work at Globex" of u-42 then ends with "I joined Initech" of Dana, if u-42 is Dana.
+    """
+    known = list(triples)
+    own = {*names_of_ids, *names_of_ids.values()}
+    entities = set(map(normalized, own))
+    own_triples = [one for one in known if one.source_id in entities]
+    if not own_triples:
+        return known
+    named = [
+        _name_subject(one, names_of_ids)
+        for one in evidence_of(own_triples).values()
+    ]
+    others = [one for one in known if one.source_id not in entities]
+    return [*others, *fold(named, stated_names(evidence_of(known).values()))]
+
+
+def _name_subject(
+    operation: TripleOperation, names_of_ids: Mapping[str, str]
+) -> TripleOperation:
+    user = operation.user_id or ""
+    is_own = normalized(operation.subject) == normalized(user)
+    if not is_own or user not in names_of_ids:
+        return operation
+    return replace(operation, subject=names_of_ids[user])
 
 
 def fold_of_user(

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
+from varve.domain.entities import fold_as_one
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
@@ -25,6 +26,7 @@ from varve.domain.statements.answers.settling import (
     settle_answer,
 )
 from varve.domain.statements.stores.told_values import ToldValues
+from varve.domain.statements.texts.persons import Persons
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
@@ -59,14 +61,23 @@ class Stock:
         metadata: Values | None = None,
         triples: Callable[[], Iterable[Triple]] = list,
     ) -> None:
-        self.told = ToldValues(triples)
+        self.told = ToldValues(self.read_triples)
         self.scope = scope
+        self._triples = triples
         self.reader = reader
         self._embedder = embedder
         self._grant = grant
         self._metadata = metadata or {}
         self._held: dict[StoreName, Outline] = {}
         self._embedders: dict[StoreName, Embedder] = {}
+
+    def read_triples(self) -> list[Triple]:
+        """Return the agent's triples, those of a user's id and name as one person's."""
+        known = list(self._triples())
+        columns = read_columns(self, Grain.WORKING) if known else None
+        if columns is None:
+            return known
+        return fold_as_one(known, columns.derive(Persons).names_of_ids)
 
     @property
     def agent(self) -> str | None:

@@ -1,6 +1,6 @@
 """Put first what states the attribute that a user asks of themselves."""
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime
 
 from varve.domain.names import normalized
@@ -11,7 +11,7 @@ from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.superseding import relate
 from varve.domain.statements.questions.bearing import seeks_own
 from varve.domain.statements.texts.cues import read_cues
-from varve.domain.triple import Op, Triple
+from varve.domain.triple import Op, Triple, TripleOperation
 
 
 def put_own_answers_first(
@@ -29,8 +29,13 @@ def put_own_answers_first(
     if predicate is None:
         return list(found)
     triples = list(read())
-    stating = _list_stating(predicate, triples, user, way.present)
     own = _list_own_names(found, user)
+    stating = {
+        message
+        for one in _list_stating(predicate, triples, user, way.present)
+        if normalized(one.subject) in own
+        for message in one.messages
+    }
     ordered = sorted(found, key=lambda one: not _states(one, stating, own))
     if found and _may_answer(found[0], ordered[0], way.text, triples):
         return list(found)
@@ -44,15 +49,12 @@ def _list_own_names(found: Iterable[Ranked], user: str | None) -> set[str]:
     return set(map(normalized, {*names, user or ""}))
 
 
-def _states(
-    one: Ranked, stating: Set[tuple[MessageKey, str]], own: Set[str]
-) -> bool:
+def _states(one: Ranked, stating: Set[MessageKey], own: Set[str]) -> bool:
     """Return whether a record holds, and is among the messages that state a user's value."""
     if one.standing is not None and not one.standing.current:
         return False
-    about = normalized(one.row.about or "")
-    told = ((message, about) for message in one.row.messages)
-    return about in own and not stating.isdisjoint(told)
+    is_own = normalized(one.row.about or "") in own
+    return is_own and not stating.isdisjoint(one.row.messages)
 
 
 def _find_predicate(question: str) -> str | None:
@@ -87,14 +89,11 @@ def _has_window(way: Route) -> bool:
 
 def _list_stating(
     predicate: str, triples: Iterable[Triple], user: str | None, at: datetime
-) -> set[tuple[MessageKey, str]]:
-    """Return the messages that state a value that holds, each with whose value it is."""
-    found: set[tuple[MessageKey, str]] = set()
+) -> Iterator[TripleOperation]:
+    """Yield a user's statements of a value that holds."""
     for triple in triples:
         if triple.label != predicate or not triple.holds(at):
             continue
         for one in triple.evidence:
             if one.user_id == user and one.op is not Op.DELETE:
-                subject = normalized(one.subject)
-                found.update((message, subject) for message in one.messages)
-    return found
+                yield one

@@ -286,13 +286,14 @@ def _find(
     no_window = way.since is None and way.until is None
     current = no_window and asks_how_things_stand(way.text)
     found = find(_wanted(way, lanes, running, current=current), running.stocks)
+    read_triples, user = (
+        running.stocks[0].read_triples,
+        running.request.user_id,
+    )
     if current:
-        of_user = fold_of_user(
-            running.lookup.triples(), running.request.user_id
-        )
+        of_user = fold_of_user(read_triples(), user)
         found = demote_ended(found, way.text, find_ended(of_user, way.present))
-    triples, user = running.lookup.triples, running.request.user_id
-    found = put_own_answers_first(found, way, triples, user)
+    found = put_own_answers_first(found, way, read_triples, user)
     if running.request.include_superseded or not _is_about_present(way):
         return found
     return drop_corrected(found)

@@ -46,12 +46,13 @@ class NamedSpeaker:
         self._alias = alias
         self._question = question
         self._columns = columns
+        self._tellers = columns.derive(Persons).of
         self._store = columns.derive(StoreStatements)
         self._asked = collect_stems(question.particulars.telling)
 
     def said(self, row: int) -> bool:
         """Return whether the speaker said a row."""
-        return self._columns.speakers.of.item(row) == self._code
+        return self._tellers.item(row) == self._code
 
     def answers_not(self, row: int) -> bool:
         """Return whether a row tells of another, or only the name that the question has.
@@ -78,7 +79,7 @@ class NamedSpeaker:
     def _of_user(self) -> frozenset[int]:
         """The rows of the users in whose memory the speaker has turns."""
         of = self._columns.users.of
-        spoken = self._columns.speakers.of == self._code
+        spoken = self._tellers == self._code
         users = np.unique(of[spoken])
         return frozenset(np.flatnonzero(np.isin(of, users)).tolist())
 

@@ -22,7 +22,7 @@ from varve.domain.statements.pairs.other_things import tells_other_thing
 from varve.domain.statements.pairs.owned_things import tells_thing_of_another
 from varve.domain.statements.pairs.sameness import SAME_COSINE
 from varve.domain.statements.pairs.superseding import adds_nothing, score_pair
-from varve.domain.statements.texts.persons import is_person
+from varve.domain.statements.texts.persons import Persons, is_person
 from varve.domain.statements.texts.statement import Statement
 
 MAX_LATER = 8
@@ -58,6 +58,7 @@ class StoreStatements:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
+        self._tellers = columns.derive(Persons).of
         self._statements: dict[int, Statement] = {}
         self._scores: dict[tuple[int, int], float] = {}
         self._superseding: dict[int, bool] = {}
@@ -198,7 +199,7 @@ class StoreStatements:
     def is_later(self, row: int, other: int) -> bool:
         """Return whether `other`, a turn, is later and of the same speaker and user."""
         columns = self._columns
-        if not _have_same(columns.speakers, row, other):
+        if self._tellers.item(row) != self._tellers.item(other):
             return False
         if not _have_same(columns.users, row, other):
             return False
@@ -211,7 +212,7 @@ class StoreStatements:
         columns = self._columns
         masks = (
             columns.is_turn,
-            columns.speakers.of == columns.speakers.of[row],
+            self._tellers == self._tellers[row],
             columns.users.of == columns.users.of[row],
         )
         is_same: Bools = np.logical_and.reduce(masks)

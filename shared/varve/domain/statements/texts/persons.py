@@ -1,14 +1,15 @@
 """The persons who speak in a store."""
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
 
 import numpy as np
 
 from varve.domain.language.languages import installed_languages
 from varve.domain.language.tokens import fold
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Bools
+from varve.domain.search.lexical import Bools, Ints
+from varve.domain.search.outline import NO_CODE
 from varve.domain.search.query import Filter
 
 ASSISTANTS = frozenset({"assistant"})
@@ -55,6 +56,61 @@ class Persons:
         self._columns = columns
         self._of_users: dict[int, set[int]] = {}
 
+    @cached_property
+    def of(self) -> Ints:
+        """The code of the speaker of each row, where a user's id counts as the user's name."""
+        columns = self._columns
+        if not self.names_of_ids:
+            return columns.speakers.of
+        code_by_name = _number(columns.speakers.names)
+        own_ids = np.full(len(columns.users.names) + 1, NO_CODE, np.int32)
+        own_names = own_ids.copy()
+        for user, id_ in enumerate(columns.users.names):
+            if id_ in self.names_of_ids:
+                own_ids[user] = code_by_name[id_]
+                own_names[user] = code_by_name[self.names_of_ids[id_]]
+        # The last item is that of rows without a user, whose code is -1.
+        users = columns.users.of
+        speaks_by_id = columns.speakers.of == own_ids[users]
+        told: Ints = np.where(
+            speaks_by_id, own_names[users], columns.speakers.of
+        )
+        return told
+
+    @cached_property
+    def names_of_ids(self) -> Mapping[str, str]:
+        """The name of each user who speaks by one name, and by the id in its place."""
+        columns = self._columns
+        users = columns.users.names
+        if set(users).isdisjoint(columns.speakers.names):
+            return {}
+        spoken: dict[str, set[str]] = {}
+        for user, speaker in self._list_spoken():
+            if is_person(speaker) and not names_role(speaker):
+                spoken.setdefault(user, set()).add(speaker)
+        found: dict[str, str] = {}
+        for user, names in spoken.items():
+            others = names - {user}
+            if user in names and len(others) == 1:
+                found[user] = others.pop()
+        return found
+
+    def _list_spoken(self) -> list[tuple[str, str]]:
+        """Return the users and the speakers of their turns, each pair once."""
+        columns = self._columns
+        is_told = columns.is_turn & (columns.users.of >= 0)
+        is_told &= columns.speakers.of >= 0
+        width = len(columns.speakers.names)
+        pairs = columns.users.of[is_told].astype(np.int64) * width
+        pairs += columns.speakers.of[is_told]
+        found: list[tuple[str, str]] = []
+        for pair in np.unique(pairs).tolist():
+            user, speaker = divmod(pair, width)
+            found.append(
+                (columns.users.names[user], columns.speakers.names[speaker])
+            )
+        return found
+
     def count_told(self, visible: Filter) -> int:
         """Return how many turns of persons pass the filter."""
         columns = self._columns
@@ -80,7 +136,12 @@ class Persons:
         columns = self._columns
         is_shown = rows & columns.is_turn
         names = columns.speakers.names
-        spoken = np.unique(columns.speakers.of[is_shown]).tolist()
+        spoken = np.unique(self.of[is_shown]).tolist()
         return {
             code for code in spoken if code >= 0 and is_person(names[code])
         }
+
+
+def _number(names: Iterable[str]) -> dict[str, int]:
+    """Return the code of each name."""
+    return {name: code for code, name in enumerate(names)}
