@@ -17,6 +17,7 @@ from tests.contract.test_concurrent_writers import (
     records_at,
 )
 from tests.support.builders import ACME, a_record, embedded
+from tests.support.nightly import choose
 from tests.support.s3 import s3_server
 from varve.adapters.lance_cache.inspection import LanceInspector
 from varve.adapters.lance_cache.records import LanceRecords
@@ -27,7 +28,9 @@ from varve.domain.search.query import Filter
 from varve.usecases.write.contention import until_uncontended
 
 BUCKET = "varve-purges"
-WRITERS = 3
+WRITERS = choose(by_day=2, by_night=3)
+PURGES = choose(by_day=1, by_night=3)
+COMMITS = choose(by_day=3, by_night=6)
 TRIES = 20
 DOOMED = [f"Forget {number}." for number in range(4)]
 
@@ -102,10 +105,10 @@ def test_a_purge_ends_beside_busy_writers_and_they_go_on(
     purger.upsert(ACME, Grain.WORKING, embedded(*doomed), MODEL)
     busy = Busy(root, tmp_path)
     with busy.at_work():
-        busy.await_commits(6)
+        busy.await_commits(COMMITS)
         ids = [one.id for one in doomed]
         until_acknowledged(partial(purger.delete, ACME, Grain.WORKING, ids))
-        busy.await_commits(6)
+        busy.await_commits(COMMITS)
     found = purger.browse(ACME, Grain.WORKING, where=Filter(), limit=100_000)
     assert sorted(one.content for one in found) == sorted(busy.written)
 
@@ -128,7 +131,7 @@ def test_an_inspection_beside_busy_writers_and_purges_ends(
 
 
 def purge_often(purger: LanceRecords) -> None:
-    for _ in range(3):
+    for _ in range(PURGES):
         until_acknowledged(partial(purger.delete, ACME, Grain.WORKING, []))
 
 

@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 
 from tests.support.deployment import Deployment
+from tests.support.nightly import choose
 from tests.support.stack_api import StackApi
 from varve import Memory
+from varve.api import ingest_calls
+from varve.api.ingest_calls import CALL_BYTES
 
 pytestmark = pytest.mark.e2e
+SHARE = choose(by_day=10, by_night=1)
+"""A call takes one part in so many of its real bytes, and what is said is as much shorter."""
+PRINTED = "x" * (900_000 // SHARE)
+"""What a tool printed."""
 
 
 def test_what_a_connected_program_says_goes_through_the_queues_and_is_found(
@@ -47,6 +54,7 @@ def test_a_conversation_over_lambdas_limit_is_stored_as_an_open_memory_stores_it
         name: pool.invoke for name, pool in rehearsal.functions.items()
     }
     given = tell_at_length()
+    monkeypatch.setattr(ingest_calls, "CALL_BYTES", CALL_BYTES // SHARE)
     with StackApi("varve", functions) as api:
         for name, value in api.environment.items():
             monkeypatch.setenv(name, value)
@@ -74,21 +82,20 @@ def test_a_conversation_over_lambdas_limit_is_stored_as_an_open_memory_stores_it
 
 
 def tell_at_length() -> dict[str, Any]:
-    """Return a conversation of over 6 MB, most of it what a tool printed."""
+    """Return a conversation of more bytes than a call takes, most of it what a tool printed."""
     messages: list[dict[str, Any]] = [
         {"role": "user", "name": "Dana", "content": "I rented a flat."}
     ]
     messages += [
-        {"role": "tool", "content": f"{n} " + "x" * 900_000} for n in range(3)
+        {"role": "tool", "content": f"{n} {PRINTED}"} for n in range(3)
     ]
     messages += [
         {"role": "user", "name": "Dana", "content": "It is in Graça."},
-        {"role": "tool", "content": "x" * 900_000},
+        {"role": "tool", "content": PRINTED},
         {"role": "assistant", "content": "The flat in Graça is noted."},
     ]
     messages += [
-        {"role": "tool", "content": f"last {n} " + "x" * 900_000}
-        for n in range(3)
+        {"role": "tool", "content": f"last {n} {PRINTED}"} for n in range(3)
     ]
     messages.append(
         {"role": "assistant", "content": "Graça is a hill of Lisbon."}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import importlib.util
 import re
 import shlex
 import shutil
@@ -12,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock
@@ -23,6 +23,7 @@ SOURCES = {
     "varve": PROJECT / "shared" / "varve",
     "functions": PROJECT / "functions",
 }
+_QUIETLY = ("--quiet", "--disable-pip-version-check", "--no-compile")
 RUNTIME_CLIENT = "awslambdaric"  # the base image brings it; the project's lock file need not
 
 
@@ -90,14 +91,24 @@ def _libraries(lock: Path, build: Path) -> Path:
         + lock.read_bytes()
     )
     root = build / f"image-{hashlib.sha256(tag).hexdigest()[:16]}"
-    _build_into(
-        root,
-        lambda target: _run(
-            *_installer(target), "--require-hashes", "-r", str(lock)
-        ),
-        compiled=True,
-    )
+    _build_into(root, partial(_install_locked, lock), compiled=True)
     return root
+
+
+def _install_locked(lock: Path, target: Path) -> None:
+    """Install with uv, which takes a tenth of pip's time; with pip where uv is missing or fails."""
+    wanted = ["--target", str(target), "--require-hashes", "-r", str(lock)]
+    uv = shutil.which("uv", path=str(Path(sys.executable).parent))
+    if uv:
+        python = ["--python", sys.executable]
+        done = subprocess.run(
+            [uv, "pip", "install", "--quiet", *python, *wanted],
+            capture_output=True,
+        )
+        if not done.returncode:
+            return
+        shutil.rmtree(target, ignore_errors=True)
+    _run(sys.executable, "-m", "pip", "install", *_QUIETLY, *wanted)
 
 
 def _build_into(
@@ -143,29 +154,6 @@ def _copy_distribution(name: str, site: Path) -> None:
             target = site / file
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(str(file.locate()), target)
-
-
-def _installer(target: Path) -> list[str]:
-    if importlib.util.find_spec("pip"):
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-compile",
-        ]
-    else:
-        command = [
-            "uv",
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            sys.executable,
-        ]
-    return [*command, "--target", str(target)]
 
 
 def _copy_afresh(source: Path, target: Path, python: Path) -> None:
