@@ -76,7 +76,7 @@ AGENTS = {
     "archive": 6,
     "attic": 4,
 }
-"""Fifty with the corpus' two; by day about a third of them live."""
+"""Fifty with the corpus' two; by day about a fifth of them live."""
 CORPUS_SCOPES = (
     Scope("northwind", "assistant"),
     Scope("brightline", "helpdesk"),
@@ -95,7 +95,7 @@ def numbers(workspace: str) -> list[int]:
         for scope in (*SAMPLED, *HOURLY)
         if scope.workspace == workspace
     }
-    some = sampled.union(range(whole // 4))
+    some = sampled.union(range(whole // 8))
     return choose(by_day=sorted(some), by_night=[*range(whole)])
 
 

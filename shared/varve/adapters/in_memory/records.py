@@ -232,11 +232,14 @@ class InMemoryRecords:
     def with_words(
         self, scope: Scope, grain: StoreName, words: Sequence[str]
     ) -> list[Record]:
+        if not words:
+            return []
+        any_word = re.compile("|".join(map(re.escape, words)))
         turns = [
             record
             for record in self._get_store(scope, grain).records
             if record.memory_type is MemoryType.TURN
-            and any(word in fold(record.content) for word in words)
+            and any_word.search(fold(record.content))
         ]
         return sorted(turns, key=_time_order)
 

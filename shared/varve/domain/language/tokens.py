@@ -1,6 +1,7 @@
 """The tokenizer: words as they are compared, without case and accents."""
 
 import re
+from itertools import filterfalse
 from unicodedata import combining, normalize
 
 _JOINT = r"[-_./:#@+\\]"
@@ -15,7 +16,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = normalize("NFKD", text)
-    plain = "".join(c for c in decomposed if not combining(c))
+    plain = "".join(filterfalse(combining, decomposed))
     return plain.casefold()
 
 
