@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.nightly import choose
+from tests.support.nightly import NIGHTLY, choose
 from tests.support.processes import begin_together, run_together
 from tests.support.s3 import s3_server
 from varve.api.memory import Memory
@@ -245,6 +245,8 @@ def test_invariant_10_many_threads_with_every_verb_each_succeed(
 def test_invariant_10_processes_of_four_threads_with_every_verb_each_succeed(
     root: str,
 ) -> None:
+    if root.startswith("s3://") and not NIGHTLY:
+        pytest.skip("on S3 by night: threads do the same by day")
     open_memory(root).configure("plan", "pro")
     told = run_together(
         "tests.contract.test_concurrent_callers", root, PROCESSES

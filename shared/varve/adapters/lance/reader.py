@@ -68,6 +68,12 @@ class TableHandle:
 
 
 T = TypeVar("T")
+_NEWEST = (
+    ("event_time", "descending"),
+    ("position", "descending"),
+    ("id", "ascending"),
+)
+"""The order of a browse: the newest first."""
 
 OpenTable = Callable[[Scope, StoreName], Table | None]
 """Opens a store's newest version; returns None if nothing has been written."""
@@ -89,17 +95,13 @@ class LanceReader:
         self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
     ) -> list[Record]:
         def read(table: Table) -> list[Record]:
-            keys = ["id", "event_time", "position"]
             query = apply_filter(table.search(), where)
-            rows = read_all(query.select(keys))
-            order = [
-                ("event_time", "descending"),
-                ("position", "descending"),
-                ("id", "ascending"),
-            ]
-            ids = rows.sort_by(order).column("id")
-            newest = ids[:limit].to_pylist()
-            return read_by_ids(table, newest)
+            if limit >= table.count_rows():
+                rows = read_all(query.select(RECORD_COLUMNS))
+                return list(map(to_record, rows.sort_by(_NEWEST).to_pylist()))
+            rows = read_all(query.select([name for name, _ in _NEWEST]))
+            newest = rows.sort_by(_NEWEST).column("id")[:limit]
+            return read_by_ids(table, newest.to_pylist())
 
         return self._read(scope, grain, read, [])
 
