@@ -146,6 +146,7 @@ class Changes:
     - `correcting`, `ending`, `changing`, `fixing`: it corrects a statement, tells the end
       of a state, a change, a repair. `now`: it tells the present state. `present` are
       words of the present tense.
+    - `adding`: it tells a state beside another one, as "I also work at" does.
     - `echoing`: it acknowledges what the other one said.
     - `confirming`: it tells that a state goes on.
     - `relating`: follows a name, and what that person told of themselves follows it.
@@ -183,6 +184,7 @@ class Changes:
     now: Words = ()
     present: Words = ()
     recent: Words = ()
+    adding: Words = ()
     echoing: Words = ()
     confirming: Words = ()
     relating: Words = ()

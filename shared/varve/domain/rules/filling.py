@@ -7,8 +7,9 @@ from varve.domain.language.dates import Span
 from varve.domain.language.statements import Lean
 from varve.domain.names import normalized
 from varve.domain.predicates import is_single_valued
-from varve.domain.rules.rule import Change, Values
+from varve.domain.rules.rule import Change, Rule, Values
 from varve.domain.rules.values import listed
+from varve.domain.statements.texts.cues import read_cues
 from varve.domain.triple import Op
 
 LISTS = {
@@ -68,6 +69,23 @@ def fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
         Change(op, predicate, value, subject, replaces, change.if_known)
         for value in members
     ]
+
+
+def list_changes(
+    rule: Rule, filled: TemplateParts, clause: str
+) -> list[Change]:
+    """Return a rule's changes; "I also work at Initech" ends no value, and so makes none."""
+    changes: list[Change] = []
+    for change in rule.changes:
+        changes += fill_change(change, filled)
+    if read_cues(clause).adds:
+        return [one for one in changes if not _replaces(one)]
+    return changes
+
+
+def _replaces(change: Change) -> bool:
+    """Return whether a change ends other values."""
+    return change.op is Op.DELETE or is_single_valued(change.predicate)
 
 
 def add_note(fact: str, note: str) -> str:

@@ -12,8 +12,8 @@ from varve.domain.rules.filling import (
     TemplateParts,
     add_note,
     contradicts,
-    fill_change,
     lacks_day,
+    list_changes,
     names_speaker,
 )
 from varve.domain.rules.persons import possessive
@@ -139,12 +139,14 @@ class Reader:
     def _split_clauses(self, text: str) -> Iterator[str]:
         """Yield the clauses.
 
-        A time alone ("Last Friday, …") and a person alone ("Ana and I …") belong to the next one.
+        An opening or a time alone ("Also, …", "Last Friday, …") and a person alone ("Ana and I
+        …") belong to the next one.
         """
         before = ""
         for clause in cut(text, self.language.clause, self.language.together):
-            opened = self.language.opening.sub("", clause, count=1)
-            if self.language.dates.scan.fullmatch(opened):
+            opened = self.language.opening.sub("", f"{clause}, ", count=1)
+            opened = opened.removesuffix(", ")
+            if not opened or self.language.dates.scan.fullmatch(opened):
                 before = f"{clause}, "
                 continue
             if self.language.beside.fullmatch(opened):
@@ -257,9 +259,7 @@ class Reader:
         if lacks_day(parts, when) or names_speaker(parts, who):
             return None
         filled = TemplateParts(parts, who=who, whose=possessive(who))
-        changes: list[Change] = []
-        for change in rule.changes:
-            changes += fill_change(change, filled)
+        changes = list_changes(rule, filled, clause)
         about = changes[-1].subject if changes else who
         since = self._find_beginning(rule, clause, said)
         fact = ""

@@ -117,7 +117,8 @@ class StoreStatements:
         """Return whether `other` tells of a thing of another place or owner, or another value."""
         texts = (self.read(row).text, self.read(other).text)
         return (
-            tells_other_thing(*texts)
+            self.read(other).cues.adds
+            or tells_other_thing(*texts)
             or tells_thing_of_another(*texts)
             or corrects_another_value(*texts)
         )

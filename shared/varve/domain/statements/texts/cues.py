@@ -79,6 +79,11 @@ class Cues:
         return has_value or self.has("own") or self.tells_change
 
     @property
+    def adds(self) -> bool:
+        """Whether the text tells a state beside another one: "I also work at Initech"."""
+        return self.has("adding") and not self.tells_change
+
+    @property
     def is_strong(self) -> bool:
         """Whether the text tells a correction, an end, a change or a repair."""
         return not self.found.isdisjoint(STRONG)
