@@ -36,6 +36,23 @@ def test_2_a_state_told_beside_another_ends_none(
     assert {one.conversation_id for one in found} == {"c0", "c7"}
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "question"),
+    [
+        ("My dog is called Rex.", "Rex, my dog, was ill.", "dog"),
+        ("I live in Leeds.", "It rains a lot in Leeds.", "Where do I live?"),
+        ("Mi perro se llama Rex.", "Rex, mi perro, está enfermo.", "¿perro?"),
+    ],
+)
+def test_2_what_names_the_same_value_again_ends_none(
+    tmp_path: Path, before: str, after: str, question: str
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    memory.ingest([talk(0, before), talk(7, after)])
+    found = memory.search(question, user_id="u-1").results
+    assert {one.current for one in found} == {True}
+
+
 @pytest.mark.parametrize(("before", "after", "question"), INSTEAD)
 def test_invariant_11_a_change_told_beside_other_news_ends_the_state(
     tmp_path: Path, before: str, after: str, question: str

@@ -106,6 +106,7 @@ def is_barred(earlier: Cues, later: Cues) -> bool:
         or leaves_event(earlier, later)
         or _tells_of_another_thing(earlier, later)
         or leaves_another(earlier, later)
+        or names_value_again(earlier, later)
     )
 
 
@@ -189,6 +190,29 @@ def leaves_named(earlier: Statement, later: Statement) -> bool:
 def _list_relations(cues: Cues) -> list[str]:
     """Return the persons in a text that it names by what they are, as "my sister"."""
     return [person for person in cues.persons if " " in person]
+
+
+def names_value_again(before: Cues, after: Cues) -> bool:
+    """Return whether a later text names the values of an earlier one and no others.
+
+    "Rex, my dog, was ill" leaves "My dog is called Rex" as it is. The earlier one tells a
+    name or a place alone: "Rex is sick" may end.
+    """
+    told = _name_values(before)
+    if not told or not (before.has("placing") or "naming" in before.topics):
+        return False
+    if after.tells_change or after.particulars.denials:
+        return False
+    if not told <= collect_stems(after.particulars.telling):
+        return False
+    return _name_values(after) <= collect_stems(before.particulars.telling)
+
+
+def _name_values(cues: Cues) -> frozenset[str]:
+    """Return the stems of the names behind the first telling word."""
+    return collect_stems(
+        word for word in cues.particulars.telling[1:] if word.named
+    )
 
 
 def tells_no_present(later: Cues) -> bool:

@@ -26,6 +26,7 @@ from varve.domain.statements.pairs.superseding import (
     leaves_named,
     measure_bars,
     measure_likeness,
+    names_value_again,
     relate,
     tells_nothing_own,
     tells_of_others,
@@ -194,6 +195,7 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
         return True
     return (
         leaves_another(earlier.cues, cues)
+        or names_value_again(earlier.cues, cues)
         or leaves(asking.cues, earlier.text, cues)
         or _tells_another_matter(asking, earlier.cues, cues)
     )
