@@ -190,5 +190,5 @@ def test_a_triple_of_another_user_ends_no_value_of_this_user(
             if "Lisbon" in r.content
         )
 
-    assert lowered()
+    assert not lowered()
     assert not lowered(user_id="u-42")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, an_operation
 from varve.adapters.in_memory import InMemoryGraph
+from varve.domain.graph import encode_properties
 from varve.domain.identity import Scope
 from varve.domain.predicates import is_single_valued
 from varve.domain.triple import (
@@ -25,7 +26,6 @@ from varve.domain.triple import (
     normalized,
     operation_as_json,
     operation_from_json,
-    properties,
 )
 
 OPERATIONS = st.builds(
@@ -406,7 +406,7 @@ def test_properties_tell_where_the_newest_statement_was_made() -> None:
             an_operation(day=2, user_id="u-7", confidence=0.5),
         ]
     )
-    told = json.loads(properties(triple))
+    told = json.loads(encode_properties(triple))
     assert (told["userId"], told["messageIds"], told["confidence"]) == (
         "u-7",
         ["m2"],

@@ -1,5 +1,6 @@
 """The graph's requests and answers: facts from callers, walks, and results of SQL."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,10 +14,16 @@ from pydantic import (
     ValidationError,
 )
 
+from varve.domain.calendar import iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import reference
 from varve.domain.names import normalized
-from varve.domain.triple import Op, TripleOperation
+from varve.domain.triple import (
+    Op,
+    Triple,
+    TripleOperation,
+    operation_as_json,
+)
 from varve.domain.validation import rejected
 
 BY_HAND = "graph"
@@ -178,3 +185,22 @@ def _validate_fact(op: Op, value: object, field: str) -> _Fact:
     if op is not Op.DELETE and not normalized(fact.target_id):
         raise Rejected(f"{field}.target_id", "is missing")
     return fact
+
+
+def encode_properties(triple: Triple) -> str:
+    """Return the JSON of the `properties` column: the last statement's source, evidence."""
+    last = triple.evidence[-1]
+    return json.dumps(
+        {
+            "confidence": triple.confidence,
+            "conversationId": last.conversation_id,
+            "messageIds": list(last.message_ids),
+            "userId": last.user_id,
+            "updatedAt": iso(last.event_time),
+            "evidence": [
+                operation_as_json(operation) for operation in triple.evidence
+            ],
+        },
+        ensure_ascii=False,
+        sort_keys=True,
+    )

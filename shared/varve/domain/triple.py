@@ -4,6 +4,8 @@ The fold depends on the set of operations alone. Operations may come late, twice
 order and in any batches. The triples stay the same, because they are always derived from
 the operations in the order of their event times. This includes aliases: when a name turns
 out late to be an alias, its triples move to the entity and end each other there.
+
+What one user states never ends what another one stated: two users may bear one name.
 """
 
 import json
@@ -273,9 +275,8 @@ class _Group:
         ended = list(self.open)
         if operation.object.strip():
             ended = self._meant(value)
-        for other in ended:
-            self._close(other, operation)
-        if not ended and not self._add_to_earlier_ending(operation):
+        closed = [self._close(other, operation) for other in ended]
+        if not any(closed) and not self._add_to_earlier_ending(operation):
             # Kept as a value that held for no time, because the statement that it ends
             # may still arrive.
             never = replace(
@@ -303,14 +304,23 @@ class _Group:
         is_list = not is_single_valued(self.predicate)
         return meant(value, self.open, of_several=is_list)
 
-    def _close(self, value: str, operation: TripleOperation) -> None:
+    def _close(self, value: str, operation: TripleOperation) -> bool:
+        """Close a value as far as the operation may; return whether it closed any of it."""
         stated = self.open.pop(value)
-        ended = replace(
-            self._triple(value, *stated, operation),
+        user = operation.user_id
+        ended = [one for one in stated if may_end(user, one.user_id)]
+        left = [one for one in stated if not may_end(user, one.user_id)]
+        if left:
+            self.open[value] = left
+        if not ended:
+            return False
+        closed = replace(
+            self._triple(value, *ended, operation),
             invalid_at=operation.event_time,
             expired_at=operation.created_at,
         )
-        self.closed.append(ended)
+        self.closed.append(closed)
+        return True
 
     def _triple(self, value: str, *evidence: TripleOperation) -> Triple:
         first = evidence[0]
@@ -322,6 +332,11 @@ class _Group:
             created_at=first.created_at,
             evidence=evidence,
         )
+
+
+def may_end(user_id: str | None, stated_by: str | None) -> bool:
+    """Return whether a user's operation may end a statement; those of no user end all."""
+    return None in (user_id, stated_by) or user_id == stated_by
 
 
 def _order(operation: TripleOperation) -> tuple[datetime, bool, bool, str]:
@@ -373,22 +388,3 @@ def operation_from_json(value: Mapping[str, Any]) -> TripleOperation:
         "replaces": value["replaces"],
     }
     return _OPERATION.validate_python(fields)
-
-
-def properties(triple: Triple) -> str:
-    """Return the JSON of the `properties` column: the last statement's source, evidence."""
-    last = triple.evidence[-1]
-    return json.dumps(
-        {
-            "confidence": triple.confidence,
-            "conversationId": last.conversation_id,
-            "messageIds": list(last.message_ids),
-            "userId": last.user_id,
-            "updatedAt": iso(last.event_time),
-            "evidence": [
-                operation_as_json(operation) for operation in triple.evidence
-            ],
-        },
-        ensure_ascii=False,
-        sort_keys=True,
-    )

@@ -22,6 +22,7 @@ from varve.domain.triple import (
     TripleOperation,
     evidence_of,
     group_key,
+    may_end,
     stated_names,
 )
 from varve.domain.validation import valid_text
@@ -89,6 +90,8 @@ def _after_beginnings(
     for other in others:
         if other.op is Op.DELETE or group_key(other, names) != key:
             continue
+        if not may_end(deletion.user_id, other.user_id):
+            continue
         if not ended or normalized(other.object) == ended:
             beginnings.append((other.event_time, other.object))
     if not beginnings:
@@ -115,7 +118,11 @@ def find_replaced_messages(
         messages: list[EndedMessage] = []
         for triple in view.about(names.entity(operation.subject)):
             if triple.holds(session.now) and _ends(operation, triple):
-                messages += list_messages(triple)
+                messages += [
+                    one
+                    for one in list_messages(triple)
+                    if may_end(operation.user_id, one.user_id)
+                ]
         if messages:
             found.append((operation, messages))
     return found

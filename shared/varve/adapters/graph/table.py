@@ -35,7 +35,12 @@ from varve.domain import triple
 from varve.domain.calendar import microseconds, moment
 from varve.domain.damage import Damaged, intact
 from varve.domain.entities import find_spellings
-from varve.domain.graph import Mentions, Neighbour, PathStep
+from varve.domain.graph import (
+    Mentions,
+    Neighbour,
+    PathStep,
+    encode_properties,
+)
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Triple
 
@@ -350,7 +355,7 @@ def to_table(triples: Iterable[Triple]) -> pa.Table:
 
 def _to_row(given: Triple) -> dict[str, Any]:
     row = {name: getattr(given, name) for name in _FIELDS}
-    row["properties"] = triple.properties(given)
+    row["properties"] = encode_properties(given)
     return row
 
 
