@@ -9,6 +9,7 @@ from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
 from varve.domain.search.outline import Outline
+from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.results import Browsed
 from varve.domain.search.row import RecordRow
@@ -32,6 +33,7 @@ from varve.usecases.forget.forgotten_statements import (
     stated_by,
     stated_by_row,
 )
+from varve.usecases.search.find import Stock, read_columns
 from varve.usecases.search.lookup import Lookup
 from varve.usecases.session import Session
 from varve.usecases.whole_stores import read_summaries
@@ -94,6 +96,33 @@ def drop_forgotten(
             current = _hold_beside_request(one, requests)
             kept += _reduce(current, values, lookup.zone)
     return kept
+
+
+def drop_forgotten_of_shared(
+    found: Sequence[Ranked | Browsed], stocks: Iterable[Stock], zone: ZoneInfo
+) -> list[Ranked | Browsed]:
+    """Return the records without what users asked the other agents to forget.
+
+    `stocks` are theirs. Requests are read by their words: a grant shares no triples, and
+    one of summaries alone no requests.
+    """
+    values = {stock.agent: _read_shared_requests(stock) for stock in stocks}
+    kept: list[Ranked | Browsed] = []
+    for one in found:
+        if values.get(one.agent):
+            kept += _reduce(one, values[one.agent], zone)
+        else:
+            kept.append(one)
+    return kept
+
+
+def _read_shared_requests(stock: Stock) -> Sequence[ForgottenWords]:
+    if stock.agent is None or stock.narrow(Filter(), Grain.WORKING) is None:
+        return []
+    held = read_columns(stock, Grain.WORKING)
+    if held is not None:
+        return held.derive(RequestScan).words
+    return read_forgotten_words(stock.scope, stock.reader)
 
 
 def _hold_beside_request(

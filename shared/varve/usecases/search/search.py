@@ -35,7 +35,11 @@ from varve.domain.summary import NO_WORDS
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
 from varve.usecases.experience.search import with_experience
-from varve.usecases.forget.asked_to_forget import drop_forgotten, has_requests
+from varve.usecases.forget.asked_to_forget import (
+    drop_forgotten,
+    drop_forgotten_of_shared,
+    has_requests,
+)
 from varve.usecases.search.browsing import browse
 from varve.usecases.search.covering import (
     Telling,
@@ -236,6 +240,8 @@ def _hide_forgotten(
     load the store, and reads the triples.
     """
     found = [one for one in found if one.content != NO_WORDS]
+    zone = running.lookup.zone
+    found = drop_forgotten_of_shared(found, running.stocks[1:], zone)
     if not found:
         return found
     if not running.request.text:
