@@ -90,3 +90,51 @@ def test_10_a_move_leaves_the_name_told_beside_the_home(
     block = memory.context("Write a letter", user_id=USER).text
     assert "name: Marta" in block
     assert MARK not in block
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        (
+            "I live in Hamburg. I'm allergic to nuts.",
+            "I moved to Kiel. I'm allergic to kiwis too.",
+            {"nuts", "kiwis"},
+        ),
+        (
+            "I'm allergic to penicillin and my blood type is A+.",
+            "I'm allergic to latex and my GP is Dr Shaw.",
+            {"penicillin", "latex"},
+        ),
+        (
+            "Vivo en Sevilla. Soy alérgico a las nueces.",
+            "Me mudé a Bilbao. Soy alérgico al kiwi.",
+            {"nueces", "kiwi"},
+        ),
+        (
+            "I'm allergic to nuts.",
+            "I'm not allergic to nuts, only to peanuts.",
+            {"peanuts"},
+        ),
+        (
+            "I'm allergic to nuts.",
+            "I'm allergic to peanuts, not to nuts.",
+            {"peanuts"},
+        ),
+        (
+            "Soy alérgica a las nueces.",
+            "No soy alérgica a las nueces, sino a los cacahuetes.",
+            {"cacahuetes"},
+        ),
+    ],
+)
+def test_invariant_11_the_allergies_that_hold_are_told_unmarked(
+    tmp_path: Path, before: str, after: str, kept: set[str]
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    memory.ingest([talk(0, before), talk(7, after)])
+    told = memory.profile(user_id="u-1")["attributes"]
+    allergies = {one["value"] for one in told if one["key"] == "allergies"}
+    assert allergies == kept
+    text = memory.context("What can I eat?", user_id="u-1").text
+    head = [line for line in text.splitlines() if "allergies: " in line]
+    assert {line.partition("allergies: ")[2] for line in head} == kept

@@ -48,6 +48,9 @@ TOLD = [
     (("Mi color favorito es ahora el granate.", "Ahora mi color favorito es el granate.",
       "Mi color favorito es el granate ahora."),
      ["UPDATE Dana favourite_color granate"]),
+    (("I turned 35 today.", "I just turned 35!", "I've turned 35.", "Hoy cumplí 35 años.",
+      "He cumplido los 35.", "Acabo de cumplir 35 años.", "Cumplo 35 hoy."),
+     ["UPDATE Dana age 35"]),
 ]  # fmt: skip
 
 OF_OTHERS = (
@@ -55,6 +58,7 @@ OF_OTHERS = (
     "Mi hermana se ha reconvertido en electricista.", "A mi hermano le han contratado en Brisol.",
     "My sister's new number: 555 0199", "El nuevo número de mi hermana: 655 123 456",
     "New phone number of my sister: 555 0199", "My sister moved. New number: 555 0199",
+    "My son turned 5 today.", "I turned 180 degrees.", "Mi hijo cumplió 5 años.", "Cumplí 3 horas de curso.",
     "New number: 555 0199 for the office", "Nuevo número: 555 0199 de la oficina",
 )  # fmt: skip
 NOT_SO = (

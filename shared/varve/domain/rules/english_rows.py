@@ -31,6 +31,13 @@ _NO_SORT = (
 )
 """Begins the name of what somebody is allergic to, and no sort or degree of allergies."""
 _OVER = "(?:(?:is|are|has|have) (?:now |all )?gone|went away|(?:is|are) over|disappeared|cleared up)"
+_OTHER_ALLERGY = (
+    ends("allergic_to", "{each_substance}"),
+    sets("allergic_to", "{allergens}"),
+)
+_OTHER_ALLERGY_FACT = (
+    "{who} is allergic to {allergens}, and not to {substances}"
+)
 _HIVES = "(?:hives|a rash|rashes|an allergic reaction|anaphylaxis|an anaphylactic shock)"
 _OFTEN = r"(?=$|[,.;:!]| (?:please|from now on|only|always|going forward)\b)"
 
@@ -94,6 +101,9 @@ ROWS = (
         "{whose} {kin} {name} goes by {name2}",
         (known_as("{name}", "{name2}"), sets("{kin_of}", "{name}")), 0.7, 0.9),
     Row(rf"{I_AM} {{age}} years old", "{who} is {age} years old", sets("age", "{age}"), 0.6, 0.9),
+    Row(rf"I(?:'ve| have)? {EVER}turned {{age}}(?: years old)?(?: (?:today|yesterday|this week|last week"
+        r"|this month|last month|on {date}))?{end}",
+        "{who} is {age} years old", sets("age", "{age}"), 0.6, 0.85, Lean.PAST),
     Row(rf"(?:{I_AM} |I come |I'm originally |I am originally )from {{place}}{{end}}",
         "{who} is from {place}", sets("hometown", "{place}"), 0.6, 0.8),
     Row(r"I was born (?:and raised )?in {place}",
@@ -238,6 +248,11 @@ ROWS = (
     Row(rf"{I_AM} {EVER}learning {{language}}",
         "{who} is learning {language}", sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet
+    Row(rf"{I_AM} (?:not|no longer)(?: actually)? allergic to {{substances}},? (?:only|just|but)"
+        r" (?:(?:only|just|rather) )?(?:allergic )?(?:to )?{allergens}{end}",
+        _OTHER_ALLERGY_FACT, _OTHER_ALLERGY, 0.9, 0.9),
+    Row(rf"{I_AM} allergic to {{allergens}},? (?:and |but )?not (?:allergic )?(?:to )?{{substances}}{{end}}",
+        _OTHER_ALLERGY_FACT, _OTHER_ALLERGY, 0.9, 0.9),
     Row(rf"(?:{I_AM} (?:not|no longer)|I was never|I never was|I(?:'ve| have) never been)(?: actually)?"
         r" allergic to (?:either )?{substances}",
         "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),

@@ -12,6 +12,10 @@ from varve.domain.rules.rule import (
 )
 from varve.domain.rules.spanish_words import MOVED, SETTLED
 
+_OTHER_ALLERGY = (
+    ends("allergic_to", "{each_substance}"),
+    sets("allergic_to", "{allergens}"),
+)
 _NOW = "(?:ahora |también |actualmente |ya |)"
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 
@@ -70,6 +74,9 @@ ROWS = (
         "{the_kin} de {who} se llama {full_name}; le dicen {name}",
         (known_as("{full_name}", "{name}"), sets("{kin_of}", "{full_name}")), 0.7, 0.95),
     Row("tengo {age} años{end}", "{who} tiene {age} años", sets("age", "{age}"), 0.6, 0.9),
+    Row("(?:hoy |ayer )?(?:ya )?(?:cumplo|cumplí|he cumplido|acabo de cumplir) (?:los )?{age}"
+        "(?: años)?(?: hoy| ayer| esta semana| la semana pasada| este mes)?{end}",
+        "{who} tiene {age} años", sets("age", "{age}"), 0.6, 0.85, Lean.PAST),
     Row("(?:yo )?soy de {place}{end}", "{who} es de {place}", sets("hometown", "{place}"), 0.6, 0.8),
     Row("(?:yo )?nací en {place}", "{who} nació en {place}", sets("born_in", "{place}"), 0.6),
     # Where
@@ -186,6 +193,12 @@ ROWS = (
     Row("(?:estoy aprendiendo|aprendo) {language}", "{who} está aprendiendo {language}",
         sets("learns", "{language}"), 0.5, 0.85),
     # Health and diet
+    Row("(?:yo )?(?:ya )?no soy alérgic[oa] (?:a la|a los|a las|al|a) {substances},? (?:sino|solo|sólo)"
+        " (?:que )?(?:solo )?(?:a la |a los |a las |al |a )?{allergens}{end}",
+        "{who} tiene alergia: {allergens}, y no: {substances}", _OTHER_ALLERGY, 0.9, 0.9),
+    Row("(?:yo )?soy alérgic[oa] (?:a la|a los|a las|al|a) {allergens},? (?:y )?no (?:a la|a los|a las|al|a)"
+        " {substances}{end}",
+        "{who} tiene alergia: {allergens}, y no: {substances}", _OTHER_ALLERGY, 0.9, 0.9),
     Row(r"(?:(?:yo )?(?:ya )?no (?:soy alérgic[oa]|tengo (?:la |mi |ninguna )?alergia)"
         rf"|{_OVER} (?:la|mi) alergia|(?:la|mi) alergia(?= .* {_OVER}{{end}})) (?:ni )?(?:a la |a los |a las"
         r" |al |a )(?!nada\b|ningun){substances}",

@@ -34,7 +34,26 @@ def _is_of_other(earlier: Cues, later: Cues) -> bool:
     return bool(later.persons)
 
 
-def leaves_harm_beside_diet(part: Cues, earlier: str, later: Cues) -> bool:
+def leaves_harm_of_part(part: Cues, earlier: str, later: Cues) -> bool:
+    """Return whether a later text leaves the allergy or the diet of a part, or a question."""
+    if _tells_other_harm(part, later):
+        return True
+    return _leaves_harm_beside_diet(part, earlier, later)
+
+
+def _tells_other_harm(part: Cues, later: Cues) -> bool:
+    """Return whether a part, or question, is of an allergy, and a later text tells another one.
+
+    "I moved to Kiel. I'm allergic to kiwis too" leaves the nuts of "I live in Hamburg. I'm
+    allergic to nuts". Only words that end, correct or deny may end an allergy.
+    """
+    if not part.has("harming") or not later.has("harming"):
+        return False
+    may_end = later.has("ending") or later.has("correcting")
+    return not may_end and not later.particulars.denials
+
+
+def _leaves_harm_beside_diet(part: Cues, earlier: str, later: Cues) -> bool:
     """Return whether a part, or question, is of an allergy or a diet, and the other one ends.
 
     "I eat meat again" ends the diet of "I'm vegan and allergic to nuts". What asks for the

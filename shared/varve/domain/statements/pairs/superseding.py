@@ -18,7 +18,7 @@ from varve.domain.statements.pairs.events import (
 )
 from varve.domain.statements.pairs.harm import (
     leaves_harm,
-    leaves_harm_beside_diet,
+    leaves_harm_of_part,
 )
 from varve.domain.statements.pairs.named_subjects import (
     names_another,
@@ -302,9 +302,9 @@ def leaves(part: Cues, earlier: str, later: Cues) -> bool:
     clause about the part is another than the one that the later text changes. So does "I'm
     vegan and allergic to nuts" for the allergy after "I eat meat again".
     """
-    if leaves_harm_beside_diet(part, earlier, later) or leaves_other_value(
-        part, earlier, later
-    ):
+    if leaves_other_value(part, earlier, later):
+        return True
+    if leaves_harm_of_part(part, earlier, later):
         return True
     if part.topics & later.topics:
         return False
