@@ -13,6 +13,7 @@ from tests.support.builders import WordEmbedder, a_record, embedded
 from tests.support.drivers import WorkOutcome
 from tests.support.traffic import CALM, Simulation
 from tests.support.usecase_drivers import run_configure
+from varve import Memory, Rejected
 from varve.adapters.objects.store import local_objects
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
@@ -612,3 +613,23 @@ def test_an_agent_without_records_is_cleaned_to_no_effect() -> None:
             OVER - 2 * DAY, Grain.WORKING, WorkspaceConfig().zone
         ).label
     )
+
+
+@pytest.mark.parametrize("flag", [None, "", 0, "no"])
+@pytest.mark.parametrize("name", ["dry_run", "force"])
+def test_a_flag_that_is_no_flag_deletes_nothing(
+    tmp_path: Path, name: str, flag: Any
+) -> None:
+    memory = Memory.open(tmp_path, now=MONDAY + 90 * DAY)
+    memory.ingest(
+        {
+            "conversationId": "c-1",
+            "startedAt": iso(MONDAY),
+            "messages": [{"role": "user", "content": "I live in Leeds."}],
+        }
+    )
+    memory.configure("plan", "free")
+    with pytest.raises(Rejected) as error:
+        memory.cleanup(**{name: flag})
+    assert error.value.field == name
+    assert memory.search().results

@@ -20,6 +20,7 @@ from varve.domain.experience.results import (
     read_result,
 )
 from varve.domain.identity import Scope
+from varve.domain.validation import valid_flag
 from varve.usecases.experience import answers as usecases
 from varve.usecases.experience.answers import (
     EVICTION_REASONS,
@@ -178,7 +179,9 @@ class AnswerBook:
         With `dry_run` nothing is deleted.
         """
         with self._open(now) as session:
-            return usecases.evict_answers(session, by, dry_run=dry_run)
+            return usecases.evict_answers(
+                session, by, dry_run=valid_flag(dry_run, "dry_run")
+            )
 
     def research_step(
         self,

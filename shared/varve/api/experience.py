@@ -18,6 +18,7 @@ from varve.domain.experience.block import KNOWN_FROM, build_experience_block
 from varve.domain.experience.history import PastEpisode
 from varve.domain.experience.recall import Recollection
 from varve.domain.identity import Scope
+from varve.domain.validation import valid_flag
 from varve.usecases.experience import recall as usecases
 from varve.usecases.experience.forgetting import forget_unread
 from varve.usecases.experience.recall import RecallRequest
@@ -126,7 +127,9 @@ class Experience(OutcomeRecorder):
         With `dry_run` nothing is deleted.
         """
         with self._open(now) as session:
-            gone = forget_unread(session, dry_run=dry_run)
+            gone = forget_unread(
+                session, dry_run=valid_flag(dry_run, "dry_run")
+            )
         return {"forgotten": gone, "dryRun": dry_run}
 
     def _open(self, now: datetime | None = None) -> Session:

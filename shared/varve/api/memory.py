@@ -30,6 +30,7 @@ from varve.domain.search.query import (
     SearchRequest,
     parse_search_request,
 )
+from varve.domain.validation import valid_flag
 from varve.usecases.ingest.ingest import parse_conversations
 from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
@@ -308,10 +309,12 @@ class Memory(StatementVerbs, OutcomeRecorder):
         """Delete the periods that the plan has expired; return the report as JSON values.
 
         With `dry_run` nothing is deleted. Records whose parent period has no ready
-        summary stay and are reported, unless `force`.
+        summary stay and are reported, unless `force`. Raises Rejected: names the field.
         """
         from varve.usecases.work import clean_agent
 
+        dry_run = valid_flag(dry_run, "dry_run")
+        force = valid_flag(force, "force")
         with self._open(now) as session:
             return clean_agent(session, dry_run=dry_run, force=force).to_dict()
 

@@ -13,6 +13,7 @@ from varve.domain.errors import Rejected
 from varve.domain.graph import QueryLimits
 from varve.domain.identity import Scope
 from varve.domain.usage import ModelUsage
+from varve.domain.validation import valid_flag
 from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
@@ -78,6 +79,7 @@ class OwnerVerbs:
             refuse_beside_proposal,
         )
 
+        dry_run = valid_flag(dry_run, "dry_run")
         if proposal is not None:
             refuse_beside_proposal(user, conversation, ids, query)
         self.sessions.searches.flush()

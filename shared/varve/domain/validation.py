@@ -141,6 +141,16 @@ def valid_text(text: str, field: str) -> str:
     return text
 
 
+def valid_flag(value: object, field: str) -> bool:
+    """Return a flag that decides whether anything is deleted.
+
+    Raises Rejected: it is neither True nor False, as `None` or "no" are.
+    """
+    if not isinstance(value, bool):
+        raise Rejected(field, "is neither True nor False")
+    return value
+
+
 def _path(location: Iterable[int | str]) -> str:
     """Return a path such as `messages[0].role`, without pydantic's names of union arms."""
     path = ""
