@@ -35,22 +35,30 @@ def _is_of_other(earlier: Cues, later: Cues) -> bool:
 
 
 def leaves_harm_of_part(part: Cues, earlier: str, later: Cues) -> bool:
-    """Return whether a later text leaves the allergy or the diet of a part, or a question."""
-    if _tells_other_harm(part, later):
-        return True
+    """Return whether a later text leaves the allergy or the diet of a part, or a question.
+
+    `earlier` is the text of the part.
+    """
+    if len(split_parts(earlier)) > 1 and part.has("harming"):
+        if _tells_other_harm(part, read_cues(earlier), later):
+            return True
     return _leaves_harm_beside_diet(part, earlier, later)
 
 
-def _tells_other_harm(part: Cues, later: Cues) -> bool:
-    """Return whether a part, or question, is of an allergy, and a later text tells another one.
+def _tells_other_harm(part: Cues, earlier: Cues, later: Cues) -> bool:
+    """Return whether a later text tells another allergy, and what it changes is another matter.
 
     "I moved to Kiel. I'm allergic to kiwis too" leaves the nuts of "I live in Hamburg. I'm
-    allergic to nuts". Only words that end, correct or deny may end an allergy.
+    allergic to nuts". It leaves an attribute's words, which name no person, if it tells no
+    change.
     """
-    if not part.has("harming") or not later.has("harming"):
+    if not later.has("harming") or later.has("correcting"):
         return False
-    may_end = later.has("ending") or later.has("correcting")
-    return not may_end and not later.particulars.denials
+    if later.has("ending") or later.particulars.denials:
+        return False
+    if (earlier.topics & later.topics) - _OF_HARM:
+        return True
+    return not part.has("own") and not later.tells_change
 
 
 def _leaves_harm_beside_diet(part: Cues, earlier: str, later: Cues) -> bool:
