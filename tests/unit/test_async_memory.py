@@ -109,3 +109,16 @@ def test_many_tasks_share_one_memory(tmp_path: Path) -> None:
             return len({response.model_dump_json() for response in found})
 
     assert asyncio.run(talk()) == 1
+
+
+def test_it_stays_usable_after_it_was_closed(tmp_path: Path) -> None:
+    async def use() -> list[str]:
+        memory = await open_memory(tmp_path)
+        await memory.ingest(a_conversation())
+        await memory.close()
+        await memory.close()
+        found = await memory.search("Where does Dana live?")
+        await memory.close()
+        return [one.content for one in found.results]
+
+    assert any("Porto" in one for one in asyncio.run(use()))

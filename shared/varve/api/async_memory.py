@@ -62,9 +62,7 @@ class AsyncMemory:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._threads = ThreadPoolExecutor(
-            MAX_THREADS, thread_name_prefix="varve"
-        )
+        self._threads = _build_threads()
 
     @classmethod
     async def open(
@@ -175,9 +173,13 @@ class AsyncMemory:
         return await loop.run_in_executor(self._threads, verb, self._memory)
 
     async def close(self) -> None:
-        """Wait for the calls that run, write the counted reads, and end the threads."""
+        """Wait for the calls that run, write the counted reads, and end the threads.
+
+        The memory stays usable, as `Memory` does.
+        """
         await self.run(lambda one: one.close())
-        await asyncio.to_thread(self._threads.shutdown)
+        ended, self._threads = self._threads, _build_threads()
+        await asyncio.to_thread(ended.shutdown)
 
     async def __aenter__(self) -> Self:
         return self
@@ -189,6 +191,11 @@ class AsyncMemory:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _build_threads() -> ThreadPoolExecutor:
+    """Return the threads of a memory, each begun when it is first needed."""
+    return ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="varve")
 
 
 class AsyncShare:
