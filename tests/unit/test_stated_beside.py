@@ -40,11 +40,13 @@ def test_2_a_state_told_beside_another_ends_none(
     ("before", "after", "question"),
     [
         ("My dog is called Rex.", "Rex, my dog, was ill.", "dog"),
+        ("My favourite book is Dune.", "My favourite band is Blur now.", "What is my favourite book?"),
+        ("Mi libro favorito es Dune.", "Ahora mi grupo favorito es Blur.", "¿Cuál es mi libro favorito?"),
         ("I live in Leeds.", "It rains a lot in Leeds.", "Where do I live?"),
         ("Mi perro se llama Rex.", "Rex, mi perro, está enfermo.", "¿perro?"),
     ],
-)
-def test_2_what_names_the_same_value_again_ends_none(
+)  # fmt: skip
+def test_2_what_names_a_value_again_or_tells_another_attribute_ends_none(
     tmp_path: Path, before: str, after: str, question: str
 ) -> None:
     memory = Memory.open(tmp_path / "memory", now=NOW)

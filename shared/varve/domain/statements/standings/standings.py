@@ -256,15 +256,22 @@ class Standings:
     def leaves(self, row: int, other: int, question: Cues | None) -> bool:
         """Return whether a later row leaves as it is what a question asks for.
 
-        It does so too if it ends some of the row's values, and others hold.
+        It does so too if it ends some of the row's values, and others hold, or if both state
+        values of other attributes.
         """
         store = self.store
+        said = store.read(other).cues
         if leaves_others(self.told, question, store, row, other):
+            return True
+        if not said.has("correcting") and self._tells_apart(row, other):
             return True
         if question is None:
             return False
-        said = store.read(other).cues
         return leaves_asked(question, store.read(row).text, said)
+
+    def _tells_apart(self, row: int, other: int) -> bool:
+        list_messages = self.store.list_messages
+        return self.told.tell_apart(list_messages(row), list_messages(other))
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.
