@@ -1,7 +1,7 @@
 """Context: build one bounded block of the memories that bear on a prompt."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 from zoneinfo import ZoneInfo
@@ -301,7 +301,7 @@ def _rank(
         in_head,
         candidates.origins,
         scored.vectors,
-        scored.sentences,
+        replace(scored.sentences, gone=candidates.gone),
     )
     return folded, scored.vectors
 

@@ -26,13 +26,15 @@ class SummarySentences:
     `vectors` are by the sentences' words. `relevant` are the sentences that have something
     to do with the prompt. `asked` are the ids of the summaries of a time that the prompt
     asks for: all of their sentences belong in the block. `apart` are those of summaries
-    that as a whole have nothing to do with it: only relevant sentences do.
+    that as a whole have nothing to do with it: only relevant sentences do. `gone` are the
+    ids of the records that the block leaves out, as surely superseded.
     """
 
     vectors: Mapping[str, Vector]
     relevant: Collection[str]
     asked: Collection[str]
     apart: Collection[str]
+    gone: Collection[str] = ()
 
     def is_relevant(self, summary: str, sentence: str) -> bool:
         """Return whether a sentence of a summary with this id has to do with the prompt."""
@@ -289,9 +291,16 @@ class _Reducing:
             for number, one in enumerate(every)
             if one.wording in outdated
             and self.sentences.is_relevant(summary.id, one.text)
+            and not self._is_gone(summary, one)
             and self._find_line(summary, number, one) is None
         ]
         return [one + DOUBTFUL_MARK for one in _name_speakers(superseded)]
+
+    def _is_gone(self, summary: Entry, sentence: SummarySentence) -> bool:
+        """Return whether a sentence repeats a record that the block leaves out."""
+        origin = self.origins.get(summary.id)
+        repeated = origin.repeats.get(sentence.wording, ()) if origin else ()
+        return any(id_ in self.sentences.gone for id_ in repeated)
 
     def _belongs(self, summary: Entry, sentence: SummarySentence) -> bool:
         """Return whether a sentence, or its conversation, has to do with the prompt."""

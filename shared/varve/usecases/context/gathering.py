@@ -17,7 +17,7 @@ from varve.domain.identity import Scope
 from varve.domain.mention import in_words, mentioned
 from varve.domain.profile import ProfileEntry, name_speaker
 from varve.domain.relevance import word_shares
-from varve.domain.search.answer import SearchResponse, Understood
+from varve.domain.search.answer import Result, SearchResponse, Understood
 from varve.domain.search.query import SearchRequest
 from varve.domain.search.supersession import find_ended
 from varve.domain.triple import Triple
@@ -99,7 +99,8 @@ class Candidates:
     the entity finder: `off`, `done` or the reason of its failure. `origins` tell where
     the words of profile, records and triples come from, by the entries' ids. `bearing`
     are the ids of the statements that bear on the prompt whatever their likeness is.
-    `agents` are the other agents whose memory was read.
+    `gone` are those of the records that are left out as surely superseded. `agents` are
+    the other agents whose memory was read.
     """
 
     profile: list[Entry]
@@ -112,6 +113,7 @@ class Candidates:
     response: SearchResponse | None = None
     origins: Mapping[str, Origin] = field(default_factory=dict)
     bearing: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
     agents: list[str] = field(default_factory=list)
 
 
@@ -211,8 +213,21 @@ def gather_candidates(
             {one.subject for one in sources.profile() if one.subject},
         ),
         bearing=bearing.intersection(entry.id for entry in found),
+        gone=_list_left_out(response, results),
         agents=[memory.scope.agent for memory in sources.shared],
     )
+
+
+def _list_left_out(
+    response: SearchResponse, results: Collection[Result]
+) -> frozenset[str]:
+    """Return the ids of the records found that are not among the results for the block."""
+    kept = {result.id for result in results}
+    found: set[str] = set()
+    for result in response.results:
+        if result.id not in kept:
+            found.update((result.id, *result.also_in))
+    return frozenset(found)
 
 
 def _select_lessons(
