@@ -85,8 +85,8 @@ RULES = LanguageRules(
         r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
         r"|rompí|rompimos|dimití|acabo|acabamos|vuelvo|volv\w+|como \w+ (?:otra|de nuevo)"
         r"|regres\w+|llevo|cancel\w+|anul\w+|ya|vuelve|funciona|arreglad\w+"
-        r"|cumpl\w+|tolero|digiero|murió|falleció|ha muerto|ha fallecido|naci\w+|nació|bebé|esperamos|tomo|bebo"
-        r"|desayuno|uso|puedo|pueden?|podrían?|pronombres|háblame"
+        r"|tolero|digiero|murió|falleció|ha muerto|ha fallecido|naci\w+|nació|bebé|esperamos|tomo|bebo"
+        r"|cumpl\w+|desayuno|uso|puedo|pueden?|podrían?|pronombres|háblame"
         r"|recuerda|olvida|olvides|olvidar|olvídate|borra|elimina|cuenta|anota|apunta|conste|quería decir"
         r"|quise decir|no es|resido|padezco|es"
         rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,

@@ -39,9 +39,9 @@ def leaves_harm_of_part(part: Cues, earlier: str, later: Cues) -> bool:
 
     `earlier` is the text of the part.
     """
-    if len(split_parts(earlier)) > 1 and part.has("harming"):
-        if _tells_other_harm(part, read_cues(earlier), later):
-            return True
+    is_part = part.has("harming") and len(split_parts(earlier)) > 1
+    if is_part and _tells_other_harm(part, read_cues(earlier), later):
+        return True
     return _leaves_harm_beside_diet(part, earlier, later)
 
 

@@ -208,7 +208,7 @@ def names_value_again(before: Cues, after: Cues) -> bool:
     return _name_values(after) <= collect_stems(before.particulars.telling)
 
 
-def _name_values(cues: Cues) -> frozenset[str]:
+def _name_values(cues: Cues) -> set[str]:
     """Return the stems of the names behind the first telling word."""
     return collect_stems(
         word for word in cues.particulars.telling[1:] if word.named
