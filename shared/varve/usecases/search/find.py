@@ -61,7 +61,7 @@ class Stock:
         metadata: Values | None = None,
         triples: Callable[[], Iterable[Triple]] = list,
     ) -> None:
-        self.told = ToldValues(self.read_triples)
+        self.told = ToldValues(self._read_triples)
         self.scope = scope
         self._triples = triples
         self.reader = reader
@@ -71,7 +71,7 @@ class Stock:
         self._held: dict[StoreName, Outline] = {}
         self._embedders: dict[StoreName, Embedder] = {}
 
-    def read_triples(self) -> list[Triple]:
+    def _read_triples(self) -> list[Triple]:
         """Return the agent's triples, those of a user's id and name as one person's."""
         known = list(self._triples())
         columns = read_columns(self, Grain.WORKING) if known else None

@@ -1,6 +1,6 @@
 """Put first what states the attribute that a user asks of themselves."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import datetime
 
 from varve.domain.names import normalized
@@ -10,6 +10,7 @@ from varve.domain.search.routing import Route
 from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.superseding import relate
 from varve.domain.statements.questions.bearing import seeks_own
+from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.cues import read_cues
 from varve.domain.triple import Op, Triple, TripleOperation
 
@@ -17,18 +18,18 @@ from varve.domain.triple import Op, Triple, TripleOperation
 def put_own_answers_first(
     found: Sequence[Ranked],
     way: Route,
-    read: Callable[[], Iterable[Triple]],
+    told: ToldValues,
     user: str | None,
 ) -> list[Ranked]:
     """Return the records with those first that state what a user asks of themselves.
 
     The statement may share no word with the question: "I'm a nurse" answers "What do I do
-    for a living?". `read` returns the agent's triples, and is called for such questions.
+    for a living?". The triples of `told` are read for such questions alone.
     """
     predicate = None if _has_window(way) else _find_predicate(way.text)
     if predicate is None:
         return list(found)
-    triples = list(read())
+    triples = told.triples
     own = _list_own_names(found, user)
     stating = {
         message

@@ -292,14 +292,11 @@ def _find(
     no_window = way.since is None and way.until is None
     current = no_window and asks_how_things_stand(way.text)
     found = find(_wanted(way, lanes, running, current=current), running.stocks)
-    read_triples, user = (
-        running.stocks[0].read_triples,
-        running.request.user_id,
-    )
+    told, user = running.stocks[0].told, running.request.user_id
     if current:
-        of_user = fold_of_user(read_triples(), user)
+        of_user = fold_of_user(told.triples, user)
         found = demote_ended(found, way.text, find_ended(of_user, way.present))
-    found = put_own_answers_first(found, way, read_triples, user)
+    found = put_own_answers_first(found, way, told, user)
     if running.request.include_superseded or not _is_about_present(way):
         return found
     return drop_corrected(found)
