@@ -12,6 +12,7 @@ from lancedb.table import Table
 
 from varve.adapters.lance.errors import translate_errors
 from varve.adapters.lance.rows import (
+    NEWEST_FIRST,
     RECORD_COLUMNS,
     TIME_ORDER,
     apply_filter,
@@ -68,12 +69,6 @@ class TableHandle:
 
 
 T = TypeVar("T")
-_NEWEST = (
-    ("event_time", "descending"),
-    ("position", "descending"),
-    ("id", "ascending"),
-)
-"""The order of a browse: the newest first."""
 
 OpenTable = Callable[[Scope, StoreName], Table | None]
 """Opens a store's newest version; returns None if nothing has been written."""
@@ -98,9 +93,11 @@ class LanceReader:
             query = apply_filter(table.search(), where)
             if limit >= table.count_rows():
                 rows = read_all(query.select(RECORD_COLUMNS))
-                return list(map(to_record, rows.sort_by(_NEWEST).to_pylist()))
-            rows = read_all(query.select([name for name, _ in _NEWEST]))
-            newest = rows.sort_by(_NEWEST).column("id")[:limit]
+                return list(
+                    map(to_record, rows.sort_by(NEWEST_FIRST).to_pylist())
+                )
+            rows = read_all(query.select([name for name, _ in NEWEST_FIRST]))
+            newest = rows.sort_by(NEWEST_FIRST).column("id")[:limit]
             return read_by_ids(table, newest.to_pylist())
 
         return self._read(scope, grain, read, [])

@@ -66,6 +66,12 @@ TIME_ORDER = [
     ("position", "ascending"),
     ("id", "ascending"),
 ]
+NEWEST_FIRST = [
+    ("event_time", "descending"),
+    ("position", "descending"),
+    ("id", "ascending"),
+]
+"""The order of a browse."""
 ADDRESS = "_rowid"
 """LanceDB's column of the place where a row lies."""
 Addresses = npt.NDArray[np.uint64]

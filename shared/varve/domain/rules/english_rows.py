@@ -4,6 +4,7 @@ from varve.domain.language.statements import Lean
 from varve.domain.predicates import FAVOURITE
 from varve.domain.rules.english_words import EVER, I_AM, I_HAVE, NO_GLUTEN, WE
 from varve.domain.rules.rule import (
+    OTHER_ALLERGY,
     Row,
     ends,
     ends_if_known,
@@ -31,10 +32,6 @@ _NO_SORT = (
 )
 """Begins the name of what somebody is allergic to, and no sort or degree of allergies."""
 _OVER = "(?:(?:is|are|has|have) (?:now |all )?gone|went away|(?:is|are) over|disappeared|cleared up)"
-_OTHER_ALLERGY = (
-    ends("allergic_to", "{each_substance}"),
-    sets("allergic_to", "{allergens}"),
-)
 _OTHER_ALLERGY_FACT = (
     "{who} is allergic to {allergens}, and not to {substances}"
 )
@@ -250,9 +247,9 @@ ROWS = (
     # Health and diet
     Row(rf"{I_AM} (?:not|no longer)(?: actually)? allergic to {{substances}},? (?:only|just|but)"
         r" (?:(?:only|just|rather) )?(?:allergic )?(?:to )?{allergens}{end}",
-        _OTHER_ALLERGY_FACT, _OTHER_ALLERGY, 0.9, 0.9),
+        _OTHER_ALLERGY_FACT, OTHER_ALLERGY, 0.9, 0.9),
     Row(rf"{I_AM} allergic to {{allergens}},? (?:and |but )?not (?:allergic )?(?:to )?{{substances}}{{end}}",
-        _OTHER_ALLERGY_FACT, _OTHER_ALLERGY, 0.9, 0.9),
+        _OTHER_ALLERGY_FACT, OTHER_ALLERGY, 0.9, 0.9),
     Row(rf"(?:{I_AM} (?:not|no longer)|I was never|I never was|I(?:'ve| have) never been)(?: actually)?"
         r" allergic to (?:either )?{substances}",
         "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),

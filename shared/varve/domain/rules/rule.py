@@ -175,6 +175,13 @@ def ends_if_known(
     return Change(Op.DELETE, predicate, value, subject, if_known=True)
 
 
+OTHER_ALLERGY = (
+    ends("allergic_to", "{each_substance}"),
+    sets("allergic_to", "{allergens}"),
+)
+"""The changes of an allergy that is another than was told: "not to nuts, only to peanuts"."""
+
+
 def known_as(full: str, other: str) -> Change:
     """Return the change that makes `other` a name of `full`, under which both are kept."""
     return Change(Op.ADD, ALSO_KNOWN_AS, other, full)

@@ -3,6 +3,7 @@
 from varve.domain.language.statements import Lean
 from varve.domain.predicates import FAVOURITE
 from varve.domain.rules.rule import (
+    OTHER_ALLERGY,
     Row,
     ends,
     ends_if_known,
@@ -12,10 +13,6 @@ from varve.domain.rules.rule import (
 )
 from varve.domain.rules.spanish_words import MOVED, SETTLED
 
-_OTHER_ALLERGY = (
-    ends("allergic_to", "{each_substance}"),
-    sets("allergic_to", "{allergens}"),
-)
 _NOW = "(?:ahora |también |actualmente |ya |)"
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 
@@ -195,10 +192,10 @@ ROWS = (
     # Health and diet
     Row("(?:yo )?(?:ya )?no soy alérgic[oa] (?:a la|a los|a las|al|a) {substances},? (?:sino|solo|sólo)"
         " (?:que )?(?:solo )?(?:a la |a los |a las |al |a )?{allergens}{end}",
-        "{who} tiene alergia: {allergens}, y no: {substances}", _OTHER_ALLERGY, 0.9, 0.9),
+        "{who} tiene alergia: {allergens}, y no: {substances}", OTHER_ALLERGY, 0.9, 0.9),
     Row("(?:yo )?soy alérgic[oa] (?:a la|a los|a las|al|a) {allergens},? (?:y )?no (?:a la|a los|a las|al|a)"
         " {substances}{end}",
-        "{who} tiene alergia: {allergens}, y no: {substances}", _OTHER_ALLERGY, 0.9, 0.9),
+        "{who} tiene alergia: {allergens}, y no: {substances}", OTHER_ALLERGY, 0.9, 0.9),
     Row(r"(?:(?:yo )?(?:ya )?no (?:soy alérgic[oa]|tengo (?:la |mi |ninguna )?alergia)"
         rf"|{_OVER} (?:la|mi) alergia|(?:la|mi) alergia(?= .* {_OVER}{{end}})) (?:ni )?(?:a la |a los |a las"
         r" |al |a )(?!nada\b|ningun){substances}",

@@ -109,6 +109,11 @@ class Result(_ContractModel):
     repeats: Mapping[str, tuple[str, ...]] = Field(default={}, exclude=True)
     apart: frozenset[str] = Field(default=frozenset(), exclude=True)
 
+    @property
+    def record_ids(self) -> tuple[str, ...]:
+        """The ids of the records that have their place here: its own and those folded into it."""
+        return (self.id, *self.also_in)
+
     @model_serializer(mode="wrap")
     def _without_missing_agent(
         self, handler: SerializerFunctionWrapHandler

@@ -41,7 +41,7 @@ def _find_places(response: SearchResponse) -> dict[str, str]:
     """Return the result in which each record has its place, by their ids."""
     found: dict[str, str] = {}
     for result in response.results:
-        found.update(dict.fromkeys((result.id, *result.also_in), result.id))
+        found.update(dict.fromkeys(result.record_ids, result.id))
     return found
 
 

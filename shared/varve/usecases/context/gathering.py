@@ -226,7 +226,7 @@ def _list_left_out(
     found: set[str] = set()
     for result in response.results:
         if result.id not in kept:
-            found.update((result.id, *result.also_in))
+            found.update(result.record_ids)
     return frozenset(found)
 
 

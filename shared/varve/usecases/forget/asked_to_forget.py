@@ -117,7 +117,7 @@ def drop_forgotten_of_shared(
 
 
 def _read_shared_requests(stock: Stock) -> Sequence[ForgottenWords]:
-    if stock.agent is None or stock.narrow(Filter(), Grain.WORKING) is None:
+    if stock.narrow(Filter(), Grain.WORKING) is None:
         return []
     held = read_columns(stock, Grain.WORKING)
     if held is not None:

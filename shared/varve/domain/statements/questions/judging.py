@@ -166,16 +166,10 @@ class AskedStatements:
         return bool(self._find_named(other))
 
     def _tells_apart(self, row: int, other: int) -> bool:
-        """Return whether triples were drawn from both statements, of other predicates.
-
-        "I left Telefónica" ends no telephone number.
-        """
-        later = self.store.read(other).cues
-        if self.asking.is_past or later.has("correcting"):
+        """Return whether both tell other attributes; asked about the past every pair is scored."""
+        if self.asking.is_past:
             return False
-        return self._values.tell_apart(
-            self.store.list_messages(row), self.store.list_messages(other)
-        )
+        return self.store.tells_apart(self._values, row, other)
 
     def _leaves_held_values(self, row: int, other: int) -> bool:
         """Return whether a later statement ends some values alone, and not those asked for."""

@@ -260,18 +260,14 @@ class Standings:
         values of other attributes.
         """
         store = self.store
-        said = store.read(other).cues
         if leaves_others(self.told, question, store, row, other):
             return True
-        if not said.has("correcting") and self._tells_apart(row, other):
+        if store.tells_apart(self.told, row, other):
             return True
         if question is None:
             return False
+        said = store.read(other).cues
         return leaves_asked(question, store.read(row).text, said)
-
-    def _tells_apart(self, row: int, other: int) -> bool:
-        list_messages = self.store.list_messages
-        return self.told.tell_apart(list_messages(row), list_messages(other))
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.

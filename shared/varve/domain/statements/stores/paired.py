@@ -22,6 +22,7 @@ from varve.domain.statements.pairs.other_things import tells_other_thing
 from varve.domain.statements.pairs.owned_things import tells_thing_of_another
 from varve.domain.statements.pairs.sameness import SAME_COSINE
 from varve.domain.statements.pairs.superseding import adds_nothing, score_pair
+from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.persons import Persons, is_person
 from varve.domain.statements.texts.statement import Statement
 
@@ -121,6 +122,17 @@ class StoreStatements:
             or tells_other_thing(*texts)
             or tells_thing_of_another(*texts)
             or corrects_another_value(*texts)
+        )
+
+    def tells_apart(self, told: ToldValues, row: int, other: int) -> bool:
+        """Return whether triples were drawn from both statements, of other predicates.
+
+        "I left Telefónica" ends no telephone number.
+        """
+        if self.read(other).cues.has("correcting"):
+            return False
+        return told.tell_apart(
+            self.list_messages(row), self.list_messages(other)
         )
 
     def compare_tellings(self, row: int, other: int) -> Again:
