@@ -111,7 +111,7 @@ lock: $(READY) ## rewrite the lock files from pyproject.toml
 clean: ## remove the environments and all build output
 	rm -rf $(VENV) .build .pytest_cache .mypy_cache .ruff_cache
 
-# uv takes a tenth of pip's time; pip installs where uv cannot, as behind an index that pip alone knows.
+# uv takes a sixth of pip's time; pip installs where uv cannot, as behind an index that pip alone knows.
 $(READY): requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -q uv && $(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements-dev.lock \

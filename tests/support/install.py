@@ -96,7 +96,7 @@ def _libraries(lock: Path, build: Path) -> Path:
 
 
 def _install_locked(lock: Path, target: Path) -> None:
-    """Install with uv, which takes a tenth of pip's time; with pip where uv is missing or fails."""
+    """Install with uv, which takes a quarter of pip's time; with pip where uv is missing or fails."""
     wanted = ["--target", str(target), "--require-hashes", "-r", str(lock)]
     uv = shutil.which("uv", path=str(Path(sys.executable).parent))
     if uv:
