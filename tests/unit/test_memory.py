@@ -45,19 +45,19 @@ WRONG: list[tuple[str, Callable[[Memory], object]]] = [
     ("user_id", lambda memory: memory.review(user_id="")),
     ("user_id", lambda memory: memory.periods(user_id="")),
     ("conversation_id", lambda memory: memory.search("Porto", conversation_id="")),
-    ("id", lambda memory: memory.get(None)),  # type: ignore[arg-type]
-    ("id", lambda memory: memory.correct(None, "x")),  # type: ignore[arg-type]
+    ("record_id", lambda memory: memory.get(None)),  # type: ignore[arg-type]
+    ("record_id", lambda memory: memory.correct(None, "x")),  # type: ignore[arg-type]
     ("text", lambda memory: memory.remember(None)),  # type: ignore[arg-type]
     ("depth", lambda memory: memory.show("fact-1", depth=-1)),
     ("query", lambda memory: memory.propose_forget(None)),  # type: ignore[arg-type]
     ("query", lambda memory: memory.forget(query=5)),  # type: ignore[arg-type]
-    ("sql", lambda memory: memory.sql(None)),  # type: ignore[arg-type]
+    ("query", lambda memory: memory.sql(None)),  # type: ignore[arg-type]
     ("limit", lambda memory: memory.recall_experience("x", limit="3")),  # type: ignore[arg-type]
     ("key", lambda memory: memory.set_profile(None, "x")),  # type: ignore[arg-type]
     ("month", lambda memory: memory.report(None)),  # type: ignore[arg-type]
     ("since", lambda memory: memory.costs(since="2026-03-01")),  # type: ignore[arg-type]
     ("DIR", lambda memory: memory.export("")),
-    ("DIR", lambda memory: memory.import_(None)),  # type: ignore[arg-type]
+    ("directory", lambda memory: memory.import_(None)),  # type: ignore[arg-type]
     ("target", lambda memory: memory.publish(None)),  # type: ignore[arg-type]
     ("conversation", lambda memory: memory.ingest("I live in Porto.")),
     ("conversation", lambda memory: memory.ingest(None)),
@@ -73,12 +73,12 @@ WRONG: list[tuple[str, Callable[[Memory], object]]] = [
     ("now", lambda memory: memory.cleanup(now="2026-03-03")),
     ("now", lambda _: Memory.open("nowhere", now=NAIVE)),
     ("now", lambda _: Memory.open("nowhere", now=datetime.now, environment={}).summarize()),
-    ("workspaceId", lambda _: Memory.open("nowhere", workspace=None)),
+    ("workspace", lambda _: Memory.open("nowhere", workspace=None)),
     ("documents", lambda memory: memory.context("Porto", documents="one")),
     ("value", lambda memory: memory.set_profile("name", 5)),
     ("user", lambda memory: memory.forget(user=5)),
     ("ids", lambda memory: memory.forget(ids="fact-1")),
-    ("plan", lambda memory: memory.configure("plan", 5)),
+    ("value", lambda memory: memory.configure("plan", 5)),
     ("at", lambda memory: memory.record_outcome("c-1", "SUCCESS", at=NAIVE)),
     ("used", lambda memory: memory.record_outcome("c-1", "SUCCESS", used="episode-1")),
     ("decision", lambda memory: memory.record_outcome("c-1", "SUCCESS", decision="\ud800")),

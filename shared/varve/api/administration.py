@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from varve.api.arguments import checks_arguments
 from varve.domain.errors import Rejected
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.queues import DeadLetterBox, Letter
@@ -13,6 +14,7 @@ from varve.wiring.sessions import Sessions
 Act = Callable[[DeadLetterBox, list[str]], list[str]]
 
 
+@checks_arguments
 class Administration:
     """An operator's access to the dead letters of the queues that the settings name.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from varve.api.arguments import checks_arguments
 from varve.domain.errors import VarveError
 from varve.domain.experience.answers import (
     DEFAULT_DAYS,
@@ -20,12 +21,11 @@ from varve.domain.experience.results import (
     read_result,
 )
 from varve.domain.identity import Scope
-from varve.domain.validation import valid_flag
+from varve.domain.validation import check_words
 from varve.usecases.experience import answers as usecases
 from varve.usecases.experience.answers import (
     EVICTION_REASONS,
     RerunRequest,
-    check_words,
 )
 from varve.usecases.experience.lessons import NewLesson
 from varve.usecases.session import Session
@@ -65,6 +65,7 @@ class _Step:
     signals: Mapping[str, Any]
 
 
+@checks_arguments
 class AnswerBook:
     """Answers by subject, task type and time."""
 
@@ -179,9 +180,7 @@ class AnswerBook:
         With `dry_run` nothing is deleted.
         """
         with self._open(now) as session:
-            return usecases.evict_answers(
-                session, by, dry_run=valid_flag(dry_run, "dry_run")
-            )
+            return usecases.evict_answers(session, by, dry_run=dry_run)
 
     def research_step(
         self,

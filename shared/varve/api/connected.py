@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from varve.api.arguments import checks_arguments
 from varve.api.ingest_calls import IngestCall, plan_calls
 from varve.api.ingested import Ingested
 from varve.api.memory import Memory
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+@checks_arguments
 class ConnectedMemory(Memory):
     """A memory whose verbs invoke the functions of a deployed stack.
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from varve.api.arguments import checks_arguments
 from varve.api.records import RecordVerbs
 from varve.domain.evaluation import Figures, LabelledQuestion
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from varve.domain.tuning import Tuning
 
 
+@checks_arguments
 class EvaluationVerbs(RecordVerbs):
     """Figures of one agent's search over questions with known answers."""
 

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from varve.api.answers import AnswerBook
+from varve.api.arguments import checks_arguments
 from varve.api.lessons import LessonBook
 from varve.api.outcomes import OutcomeRecorder
 from varve.api.research import ResearchNotes
@@ -18,7 +19,6 @@ from varve.domain.experience.block import KNOWN_FROM, build_experience_block
 from varve.domain.experience.history import PastEpisode
 from varve.domain.experience.recall import Recollection
 from varve.domain.identity import Scope
-from varve.domain.validation import valid_flag
 from varve.usecases.experience import recall as usecases
 from varve.usecases.experience.forgetting import forget_unread
 from varve.usecases.experience.recall import RecallRequest
@@ -30,6 +30,7 @@ READS_PER_WRITE = 50
 """Reads that are counted in process before one row for all of them is written."""
 
 
+@checks_arguments
 class Experience(OutcomeRecorder):
     """One agent's episodes, lessons, prior answers and research notes.
 
@@ -127,9 +128,7 @@ class Experience(OutcomeRecorder):
         With `dry_run` nothing is deleted.
         """
         with self._open(now) as session:
-            gone = forget_unread(
-                session, dry_run=valid_flag(dry_run, "dry_run")
-            )
+            gone = forget_unread(session, dry_run=dry_run)
         return {"forgotten": gone, "dryRun": dry_run}
 
     def _open(self, now: datetime | None = None) -> Session:

@@ -6,6 +6,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from varve.api.arguments import checks_arguments
 from varve.domain.errors import Rejected
 from varve.domain.graph import Neighbourhood, QueryLimits, parse_fact
 from varve.domain.identity import Scope
@@ -27,6 +28,7 @@ from varve.wiring.sessions import Sessions
 Fact = Mapping[str, Any]
 
 
+@checks_arguments
 class Graph:
     """One agent's triples.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
+from varve.api.arguments import checks_arguments
 from varve.domain.calendar import iso
 from varve.domain.experience import curation
 from varve.domain.experience.lessons import Lesson
@@ -14,6 +15,7 @@ from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
 
 
+@checks_arguments
 class LessonBook:
     """One agent's lessons."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from varve.api.arguments import checks_arguments
 from varve.api.graph import Graph
 from varve.api.ingested import Ingested, store, tell_requests
 from varve.api.outcomes import OutcomeRecorder
@@ -30,7 +31,6 @@ from varve.domain.search.query import (
     SearchRequest,
     parse_search_request,
 )
-from varve.domain.validation import valid_flag
 from varve.usecases.ingest.ingest import parse_conversations
 from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from varve.api.notes import Notes
 
 
+@checks_arguments
 class Memory(StatementVerbs, OutcomeRecorder):
     """One agent's memory in a directory or an S3 prefix.
 
@@ -313,8 +314,6 @@ class Memory(StatementVerbs, OutcomeRecorder):
         """
         from varve.usecases.work import clean_agent
 
-        dry_run = valid_flag(dry_run, "dry_run")
-        force = valid_flag(force, "force")
         with self._open(now) as session:
             return clean_agent(session, dry_run=dry_run, force=force).to_dict()
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from varve.api.arguments import checks_arguments
 from varve.domain.identity import Scope
 from varve.domain.note_operations import NoteChange, NoteOperation
 from varve.domain.notes import Note, NoteVersion
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from varve.usecases.search.notes import FoundNote
 
 
+@checks_arguments
 class Notes:
     """Small versioned texts at paths, each the agent's own or one user's.
 

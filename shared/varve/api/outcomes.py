@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
 
+from varve.api.arguments import checks_arguments
 from varve.domain.calendar import aware
 from varve.domain.experience.rows import Report
 from varve.usecases.experience.outcomes import report_outcome
@@ -11,6 +12,7 @@ from varve.usecases.local import catch_up
 from varve.usecases.session import Session
 
 
+@checks_arguments
 class OutcomeRecorder(ABC):
     """Takes in outcomes: a memory, and its experience."""
 

@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from varve.api.arguments import checks_arguments
 from varve.api.sharing import Share
 from varve.domain.calendar import aware
 from varve.domain.errors import Rejected
 from varve.domain.graph import QueryLimits
 from varve.domain.identity import Scope
 from varve.domain.usage import ModelUsage
-from varve.domain.validation import valid_flag
 from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
@@ -26,12 +25,13 @@ if TYPE_CHECKING:
 
 
 def _parse_path(directory: str | Path) -> Path:
-    """Return a directory's path. Raises Rejected: it is none, or empty."""
-    if not isinstance(directory, str | PathLike) or not str(directory):
+    """Return a directory's path. Raises Rejected: it is empty."""
+    if not str(directory):
         raise Rejected("DIR", "must be the path of a directory")
     return Path(directory)
 
 
+@checks_arguments
 class OwnerVerbs:
     """Erasure, configuration, transfer and status of one agent's memory."""
 
@@ -79,7 +79,6 @@ class OwnerVerbs:
             refuse_beside_proposal,
         )
 
-        dry_run = valid_flag(dry_run, "dry_run")
         if proposal is not None:
             refuse_beside_proposal(user, conversation, ids, query)
         self.sessions.searches.flush()

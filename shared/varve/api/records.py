@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeAlias
 
+from varve.api.arguments import checks_arguments
 from varve.api.owner import OwnerVerbs
 from varve.domain.errors import Rejected
 from varve.domain.listing import RecordPage, StoredRecord, parse_list_request
@@ -14,6 +15,7 @@ Moment: TypeAlias = date | str
 """A day, an instant (a `datetime`, which is a `date`), or either as ISO 8601."""
 
 
+@checks_arguments
 class RecordVerbs(OwnerVerbs):
     """Reading of single records, page by page."""
 
@@ -167,12 +169,5 @@ def _as_json_time(moment: Moment | None) -> str | None:
 
 
 def without_missing(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that were given; None means that one was not.
-
-    Raises Rejected: a pin is empty. A model may leave an argument out so; a program that
-    does has lost its user's id, and would read every user's memory.
-    """
-    for pin in ("user_id", "conversation_id"):
-        if given.get(pin) == "":
-            raise Rejected(pin, "is empty; leave it out to pin nothing")
+    """Return the arguments that were given; None means that one was not."""
     return {name: value for name, value in given.items() if value is not None}

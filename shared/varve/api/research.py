@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from varve.api.arguments import checks_arguments
 from varve.domain.experience.research import ResearchFinding, ResearchLog
 from varve.domain.identity import Scope
 from varve.usecases.experience import research as usecases
@@ -11,6 +12,7 @@ from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
 
 
+@checks_arguments
 class ResearchNotes:
     """Logs by name: facts, questions, search queries, visited sources."""
 

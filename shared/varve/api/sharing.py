@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from varve.api.arguments import checks_arguments
 from varve.domain.grants import Grant
 from varve.domain.identity import Scope
 from varve.domain.search.query import MemoryTypeName
@@ -10,6 +11,7 @@ from varve.usecases.sharing import Shares
 from varve.wiring.sessions import Sessions
 
 
+@checks_arguments
 class Share:
     """The grants of one agent: which other agents may read which of its records.
 

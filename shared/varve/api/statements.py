@@ -3,10 +3,12 @@
 from datetime import datetime
 from typing import Any
 
+from varve.api.arguments import checks_arguments
 from varve.api.evaluation import EvaluationVerbs
 from varve.api.ingested import Ingested, settle, tell_requests
 
 
+@checks_arguments
 class StatementVerbs(EvaluationVerbs):
     """Statements and profile values of one agent, as its owner gives them."""
 

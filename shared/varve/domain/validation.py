@@ -34,9 +34,15 @@ _REASONS = {
     "datetime_from_date_parsing": "must be a date and time with a time zone",
     "datetime_parsing": "must be a date and time with a time zone",
     "datetime_type": "must be a date and time with a time zone",
+    "date_type": "must be a date",
+    "callable_type": "must be callable",
+    "iterable_type": "must be an array",
+    "mapping_type": "must be an object",
+    "none_required": "must be left out",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
 }
+_CLASSES = {"Sequence": "must be an array", "Mapping": "must be an object"}
 _CHOICES = frozenset({"literal_error", "enum"})
 _RANGES = frozenset(
     {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}
@@ -63,10 +69,14 @@ def rejected(
     """
     first = error.errors(include_url=False)[0]
     field = (prefix + _path(first["loc"])).rstrip(".")
-    return Rejected(field or "value", _reason(first, known))
+    return Rejected(field or "value", reason_of(first, known))
 
 
-def _reason(error: "ErrorDetails", known: Iterable[str]) -> str:
+def reason_of(error: "ErrorDetails", known: Iterable[str] = ()) -> str:
+    """Return the reason of one of pydantic's errors, without content of the input.
+
+    `known` are the valid names, which it lists for an unknown name.
+    """
     kind = error["type"]
     context = error.get("ctx", {})
     if kind in _CHOICES:
@@ -91,6 +101,9 @@ def _reason_of_limit(kind: str, context: dict[str, Any]) -> str:
         return f"does not have the form {context['pattern']}"
     if kind == "value_error":
         return str(context["error"])
+    if "class" in context:
+        name = context["class"]
+        return _CLASSES.get(name, f"must be an instance of {name}")
     return _REASONS.get(kind, "is not valid")
 
 
@@ -141,14 +154,11 @@ def valid_text(text: str, field: str) -> str:
     return text
 
 
-def valid_flag(value: object, field: str) -> bool:
-    """Return a flag that decides whether anything is deleted.
-
-    Raises Rejected: it is neither True nor False, as `None` or "no" are.
-    """
-    if not isinstance(value, bool):
-        raise Rejected(field, "is neither True nor False")
-    return value
+def check_words(**texts: str) -> None:
+    """Raise Rejected for the first text that has no words."""
+    for name, text in texts.items():
+        if not text.strip():
+            raise Rejected(name, "must not be empty")
 
 
 def _path(location: Iterable[int | str]) -> str:

@@ -32,6 +32,8 @@ def evaluate_retrieval(
     `withoutSummaries` searches the words and the facts alone. Nothing is written.
     Raises Rejected, Misconfigured, Retryable.
     """
+    if not questions:
+        raise Rejected("questions", "must hold at least one item")
     told = _SummarizedMessages(session)
     found: dict[str, Figures] = {}
     for name, types in VARIANTS.items():

@@ -17,6 +17,7 @@ from varve.domain.experience.answers import (
 )
 from varve.domain.experience.results import Scalar, flatten
 from varve.domain.record import MemoryType
+from varve.domain.validation import check_words
 from varve.usecases.experience.rows import (
     delete_rows,
     read_past,
@@ -73,13 +74,6 @@ def remember_answer(session: Session, answer: PriorAnswer) -> PriorAnswer:
             raise Rejected(name, "must lie between 0 and 1")
     send_rows(session, [answer_record(kept, year_of(kept.at, session.zone))])
     return kept
-
-
-def check_words(**texts: str) -> None:
-    """Raise Rejected for the first text that has no words."""
-    for name, text in texts.items():
-        if not text.strip():
-            raise Rejected(name, "must not be empty")
 
 
 def _filter_regime(

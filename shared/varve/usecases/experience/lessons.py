@@ -26,6 +26,7 @@ from varve.domain.experience.rows import (
 from varve.domain.ledger import LedgerChanges, curation_key, expiry_key
 from varve.domain.record import MemoryType, Record, Store
 from varve.domain.retention import expires_at
+from varve.domain.validation import check_words
 from varve.ports.meter import doing
 from varve.usecases.experience.judging import word_lesson
 from varve.usecases.experience.rows import read_past, send_rows, year_of
@@ -90,6 +91,7 @@ def add_lesson(session: Session, new: NewLesson) -> str:
 
     Raises Rejected: it is vague, or cites an id that is neither an episode's nor a prior answer's.
     """
+    check_words(claim=new.claim)
     claim = session.privacy(new.claim)
     condition = session.privacy(new.condition)
     action = session.privacy(new.action)
