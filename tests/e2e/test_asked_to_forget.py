@@ -389,3 +389,65 @@ def test_12_what_has_expired_is_told_and_proposed(
     held = [one.read_bytes() for one in tmp_path.rglob("*") if one.is_file()]
     left = [one for one in held if word.encode() in one]
     assert all(request_.encode() in one for one in left)
+
+
+@pytest.mark.parametrize(
+    ("told", "request_", "question", "word"),
+    [
+        (
+            "My sister Helen lives in Oslo.",
+            "Forget what I told you about my sister.",
+            "Where does Helen live?",
+            "Oslo",
+        ),
+        (
+            "I'm allergic to sesame.",
+            "Please forget the sesame thing.",
+            "What am I allergic to?",
+            "sesame",
+        ),
+        (
+            "Mi perra se llama Luna.",
+            "Olvida lo que te dije de mi perra.",
+            "¿Cómo se llama mi perra?",
+            "Luna",
+        ),
+    ],
+)
+def test_12_what_a_request_names_stays_hidden_once_its_words_expired(
+    tmp_path: Path, told: str, request_: str, question: str, word: str
+) -> None:
+    memory = Memory.open(tmp_path, now=NOW)
+    memory.configure("plan", "free")
+    for user in (USER, "u-2"):
+        memory.remember(told, user_id=user)
+    memory.remember(request_, user_id=USER)
+    for days in range(1, 6):
+        later = NOW + timedelta(days=days)
+        assert word not in str(
+            memory.context(question, user_id=USER, now=later)
+        )
+        memory.summarize(now=later)
+        memory.cleanup(now=later)
+    assert memory.list().records == ()
+    assert word not in str(memory.context(question, user_id=USER, now=later))
+    assert word in str(memory.context(question, user_id="u-2", now=later))
+
+
+def test_12_erasing_an_expired_request_shows_again_what_it_named(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path, now=NOW)
+    memory.configure("plan", "free")
+    memory.remember("My sister Helen lives in Oslo.", user_id=USER)
+    memory.remember("Forget what I told you about my sister.", user_id=USER)
+    [asked] = find_ids(memory, "Forget")
+    later = NOW + timedelta(days=4)
+    memory.summarize(now=later)
+    plan = memory.cleanup(now=later, dry_run=True)
+    assert plan["requestsToForget"] == 1
+    memory.cleanup(now=later)
+    assert memory.graph.entity("Helen")["facts"] == []
+    memory.forget(ids=[asked])
+    [home] = memory.graph.entity("Helen")["facts"][:1]
+    assert home["target"] == "Oslo"

@@ -719,7 +719,7 @@ def test_search_reads_memory_and_writes_costs_and_questions_alone(
         (
             "SummarizeFunction",
             "s3:GetObject",
-            "vectordb graphs workspaces ledger payloads timeline audit costs"
+            "vectordb graphs profiles workspaces ledger payloads timeline audit costs"
             " costs/-",
         ),
         ("SummarizeFunction", "s3:PutObject", "ledger payloads costs costs/-"),

@@ -111,6 +111,9 @@ def _format_cleanup(report: dict[str, Any], verb: str) -> Iterator[str]:
             yield f"              kept until their parent summary is ready: {waiting}"
     days = format_count(report["timelineDays"], "day")
     yield f"  {'timeline':<12}{days} {verb}"
+    if asked := report["requestsToForget"]:
+        requests = format_count(asked, "request")
+        yield f"  {requests} to forget {verb} too: `varve review` before that proposes what to erase"
 
 
 def add_config(command: argparse.ArgumentParser) -> None:

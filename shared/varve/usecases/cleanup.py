@@ -6,18 +6,21 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
 from varve.domain.record import Store, StoreName
 from varve.domain.retention import expires_at, oldest_kept, timeline_limit
 from varve.domain.search.query import Filter
+from varve.domain.statements.forgetting.forgotten_words import ForgottenWords
 from varve.domain.tally import TallyColumn
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.messages.write import ExpirePeriods, send_expiry
 from varve.ports.records import MemoryReader
 from varve.usecases.experience.forgetting import find_forgotten
 from varve.usecases.experience.rows import delete_rows
+from varve.usecases.forget.ends_of_requests import end_forgotten
+from varve.usecases.forget.forgotten_statements import read_forgotten_words
 from varve.usecases.ledger import Ledger
 from varve.usecases.operate.cost_objects import expire_costs
 from varve.usecases.search.objects import expire_searches
@@ -73,7 +76,8 @@ class CleanupReport:
 
     `timeline` are the days whose messages are to be deleted. `next_notes` are the expiry
     notes for the next day's messages. `forgotten` are the rows of experience to delete
-    beside retention, with their reasons.
+    beside retention, with their reasons. `requests` are those of users to forget, if words
+    in working memory go, and `lost_requests` counts those that go themselves.
     """
 
     grains: tuple[GrainReport, ...]
@@ -81,6 +85,8 @@ class CleanupReport:
     force: bool = False
     next_notes: tuple[str, ...] = ()
     forgotten: Mapping[str, str] = field(default_factory=dict)
+    requests: tuple[ForgottenWords, ...] = ()
+    lost_requests: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -88,6 +94,7 @@ class CleanupReport:
         return {
             "grains": grains,
             "timelineDays": len(self.timeline),
+            "requestsToForget": self.lost_requests,
             "forgotten": dict(self.forgotten),
         }
 
@@ -115,8 +122,31 @@ def inspect(
     if left:
         next_notes = timeline_expiry_notes(left[0], scope, config)
     next_notes = (*next_notes, *_note_forgetting(store))
-    forgotten = find_forgotten(session)
-    return CleanupReport(tuple(reports), gone, force, next_notes, forgotten)
+    requests, lost = _find_requests(session, reports)
+    return CleanupReport(
+        tuple(reports),
+        gone,
+        force,
+        next_notes,
+        find_forgotten(session),
+        requests,
+        lost,
+    )
+
+
+def _find_requests(
+    session: Session, reports: Iterable[GrainReport]
+) -> tuple[tuple[ForgottenWords, ...], int]:
+    """Return the requests to forget if any words expire, and how many expire themselves."""
+    expired: Collection[str] = ()
+    for one in reports:
+        if one.grain is Grain.WORKING:
+            expired = one.expired
+    if not expired:
+        return (), 0
+    requests = tuple(read_forgotten_words(session.scope, session.records))
+    days = [day_of(one.at, session.zone) for one in requests]
+    return requests, sum(day in expired for day in days)
 
 
 def clean(
@@ -125,11 +155,13 @@ def clean(
     """Send the deletions, one message per store, in the store's own group.
 
     So a deletion overtakes no earlier write. The expiry `notes` that called for it are
-    settled with it, and each store gets a note for its next expiry. Raises Retryable.
+    settled with it, and each store gets a note for its next expiry. What users asked to
+    forget is ended before the words of their requests go. Raises Retryable.
     """
     scope = session.scope
     objects = session.objects
     noted = list(notes)
+    end_forgotten(session, report.requests)
     for grain in report.grains:
         # Nothing else may say that they are due: as for an older store's summaries.
         session.ledger.mark(scope, grain.incomplete, "incomplete")

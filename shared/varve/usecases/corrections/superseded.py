@@ -33,12 +33,13 @@ def drop_superseded_attributes(
     statements: Sequence[ProfileEntry], stock: Stock
 ) -> list[ProfileEntry]:
     """Return the profile's statements that no message corrects or asks to forget."""
-    drawn = {one.id: _draw(one) for one in statements}
+    drawn = {one.id: draw_attribute(one) for one in statements}
     dropped = _find_dropped(_list_parts(statements), drawn, stock)
     return [one for one in statements if one.id not in dropped]
 
 
-def _draw(entry: ProfileEntry) -> Drawn:
+def draw_attribute(entry: ProfileEntry) -> Drawn:
+    """Return what states a profile's statement."""
     return Drawn(
         message=find_first_message(entry.conversation_id, entry.message_ids),
         words=_describe(entry),

@@ -15,7 +15,7 @@ from varve.domain.statements.forgetting.forgotten import (
     find_first_message,
 )
 from varve.domain.statements.texts.sentences import tell_triple
-from varve.domain.triple import Triple
+from varve.domain.triple import Triple, TripleOperation
 from varve.usecases.forget.asked_to_forget import read_forgotten
 from varve.usecases.session import Session
 
@@ -62,7 +62,11 @@ def find_last_statement(triple: Triple) -> Drawn | None:
     """Return what states a triple last; None: nothing in memory does."""
     if not triple.stating:
         return None
-    told = triple.stating[-1]
+    return draw_operation(triple, triple.stating[-1])
+
+
+def draw_operation(triple: Triple, told: TripleOperation) -> Drawn:
+    """Return one of the operations that state a triple as what states it."""
     return Drawn(
         message=find_first_message(told.conversation_id, told.message_ids),
         words=in_words(triple),
