@@ -175,7 +175,7 @@ def test_search_offers_lessons_and_episodes_together(memory: Memory) -> None:
         "[FAILURE]" in r.content and "It was the release." in r.content
         for r in answer.results
     )
-    turns = memory.search("threads", memory_types="turn")
+    turns = memory.search("threads", memory_types=["turn"])
     assert {result.memory_type for result in turns.results} == {"turn"}
     assert memory.search("threads").searched.grains == [
         str(grain) for grain in Grain

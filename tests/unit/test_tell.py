@@ -80,7 +80,7 @@ def test_a_user_is_remembered_under_the_name_of_their_messages(
 def test_the_time_of_a_statement_needs_a_time_zone(
     memory: Memory, at: Any
 ) -> None:
-    with pytest.raises(Rejected, match="at: must be a datetime with a time"):
+    with pytest.raises(Rejected, match="at: must be a date"):
         memory.remember("I like jazz.", at=at)
 
 

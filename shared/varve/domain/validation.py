@@ -20,6 +20,7 @@ _REASONS = {
     "string_unicode": "is not valid Unicode text",
     "list_type": "must be an array",
     "tuple_type": "must be an array",
+    "sequence_str": "must be an array",
     "dict_type": "must be an object",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
