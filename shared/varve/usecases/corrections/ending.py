@@ -20,8 +20,8 @@ from varve.domain.statements.texts.parts import (
     find_corrected_parts,
     find_parts,
 )
-from varve.domain.triple import Op, Triple, TripleOperation
-from varve.messages.write import WriteProfile, send_profile
+from varve.domain.triple import Triple
+from varve.usecases.corrections.ends import Ends, send_entries
 from varve.usecases.session import Session
 from varve.usecases.triples import send_operations
 
@@ -46,6 +46,13 @@ class Ending:
     takes: Callable[[str], bool]
     keeps_words: bool = False
     predicates: frozenset[str] = frozenset()
+
+    @property
+    def ends(self) -> Ends:
+        """The ends that cite the messages."""
+        return Ends(
+            self.at, self.learnt_at, self.conversation_id, self.message_ids
+        )
 
     def replaces(self, value: str) -> bool:
         """Return whether the record states a value that the text does not."""
@@ -91,7 +98,7 @@ def _end_triples(session: Session, ending: Ending) -> None:
             resting.append(triple)
     told = {one.label for one in resting} & ending.predicates
     ends = [
-        _build_end(triple, ending)
+        ending.ends.of_triple(triple.evidence[-1], triple.label)
         for triple in resting
         if _is_told_again(triple, told, ending)
     ]
@@ -116,20 +123,6 @@ def _is_told_again(
     return is_of_told and ending.replaces(triple.evidence[-1].object)
 
 
-def _build_end(triple: Triple, ending: Ending) -> TripleOperation:
-    return replace(
-        triple.evidence[-1],
-        op=Op.DELETE,
-        predicate=triple.label,
-        event_time=ending.at,
-        created_at=ending.learnt_at,
-        conversation_id=ending.conversation_id,
-        message_ids=ending.message_ids,
-        confidence=1.0,
-        replaces=None,
-    )
-
-
 def _end_attributes(session: Session, ending: Ending) -> None:
     user = ending.record.user_id or DEFAULT_USER
     entries = session.profiles.entries(session.scope, user)
@@ -141,27 +134,14 @@ def _end_attributes(session: Session, ending: Ending) -> None:
     for entry in resting:
         if not told or entry.key in told:
             changes += _list_changes(entry, ending, session.privacy)
-    if changes:
-        message = WriteProfile(session.scope, user, tuple(changes))
-        send_profile(
-            message, queue=session.queues.write, objects=session.objects
-        )
+    send_entries(session, user, changes)
 
 
 def _list_changes(
     entry: ProfileEntry, ending: Ending, filter_text: Callable[[str], str]
 ) -> Iterator[ProfileEntry]:
     """Yield the end of an attribute, and the text in its place."""
-    end = replace(
-        entry,
-        event_time=ending.at,
-        created_at=ending.learnt_at,
-        conversation_id=ending.conversation_id,
-        message_ids=ending.message_ids,
-        ends=True,
-        replaces="",
-        unread=ending.keeps_words,
-    )
+    end = replace(ending.ends.of_entry(entry), unread=ending.keeps_words)
     if ending.replaces(entry.value):
         yield end
     words = _shorten(filter_text(ending.text))

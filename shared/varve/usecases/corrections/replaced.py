@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from varve.domain.conversation import Conversation
 from varve.domain.current_profile import select_current_entries
@@ -17,7 +18,7 @@ from varve.domain.record import Record
 from varve.domain.statements.texts.sentences import tell_attribute, tell_triple
 from varve.domain.statements.texts.telling import EndedMessage
 from varve.domain.triple import Op, Triple, TripleOperation
-from varve.messages.write import WriteProfile, send_profile
+from varve.usecases.corrections.ends import Ends, send_entries
 from varve.usecases.session import Session
 from varve.usecases.triples import send_operations
 
@@ -42,6 +43,11 @@ class Replacement:
     def list_message_ids(self) -> tuple[str, ...]:
         """Return the ids of the correction's messages."""
         return tuple(str(one.id) for one in self.correction.messages)
+
+    def ends_at(self, now: datetime) -> Ends:
+        """Return the ends that cite the correction."""
+        talk = self.correction.conversation_id
+        return Ends(now, now, talk, self.list_message_ids())
 
 
 def tell_operation(
@@ -95,7 +101,12 @@ def end_triples(session: Session, replaced: Iterable[Replacement]) -> None:
     for triple in session.graph.triples(session.scope):
         for one in known:
             if triple.holds(session.now) and _states(triple, one.ended):
-                ends.setdefault(triple.id, _build_end(triple, one, session))
+                ends.setdefault(
+                    triple.id,
+                    one.ends_at(session.now).of_triple(
+                        triple.evidence[-1], triple.label
+                    ),
+                )
     if ends:
         send_operations(session, list(ends.values()))
 
@@ -117,22 +128,6 @@ def _states(triple: Triple, ended: EndedMessage) -> bool:
     return cites or normalized(told.subject) == normalized(ended.speaker or "")
 
 
-def _build_end(
-    triple: Triple, replaced: Replacement, session: Session
-) -> TripleOperation:
-    return replace(
-        triple.evidence[-1],
-        op=Op.DELETE,
-        predicate=triple.label,
-        event_time=session.now,
-        created_at=session.now,
-        conversation_id=replaced.correction.conversation_id,
-        message_ids=replaced.list_message_ids(),
-        confidence=1.0,
-        replaces=None,
-    )
-
-
 def end_attributes(
     session: Session,
     replaced: Iterable[Replacement],
@@ -151,11 +146,7 @@ def end_attributes(
         for entry in select_current_entries(entries, session.now):
             if _tells(entry, one.ended):
                 changes += _list_changes(entry, one, operation, session)
-        if changes:
-            message = WriteProfile(session.scope, one.user, tuple(changes))
-            send_profile(
-                message, queue=session.queues.write, objects=session.objects
-            )
+        send_entries(session, one.user, changes)
 
 
 def _tells(entry: ProfileEntry, ended: EndedMessage) -> bool:
@@ -171,16 +162,7 @@ def _list_changes(
     session: Session,
 ) -> Iterator[ProfileEntry]:
     """Yield the end of an attribute, and the value in its place."""
-    end = replace(
-        entry,
-        event_time=session.now,
-        created_at=session.now,
-        conversation_id=replaced.correction.conversation_id,
-        message_ids=replaced.list_message_ids(),
-        ends=True,
-        replaces="",
-        unread=False,
-    )
+    end = replaced.ends_at(session.now).of_entry(entry)
     yield end
     value = " ".join(session.privacy(operation.object).split())
     is_valid = len(value) <= MAX_VALUE_CHARACTERS and value.isprintable()

@@ -5,14 +5,13 @@ ended stays ended without them.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from varve.domain.current_profile import select_current_entries
 from varve.domain.profile import DEFAULT_USER, ProfileEntry
 from varve.domain.statements.forgetting.forgotten_words import ForgottenWords
-from varve.domain.triple import Op, Triple, TripleOperation
-from varve.messages.write import WriteProfile, send_profile
+from varve.domain.triple import TripleOperation
+from varve.usecases.corrections.ends import Ends, send_entries
 from varve.usecases.corrections.superseded import draw_attribute
 from varve.usecases.forget.asked_triples import draw_operation
 from varve.usecases.session import Session
@@ -41,29 +40,10 @@ def _end_triples(session: Session, requests: Sequence[ForgottenWords]) -> None:
                 one for one in triple.stating if one.user_id == request.user
             ]
             if own and request.names(draw_operation(triple, own[-1])):
-                ends.append(_build_end(triple, own[-1], request, session))
+                cited = _cite(request, request.at, session)
+                ends.append(cited.of_triple(own[-1], triple.label))
     if ends:
         send_operations(session, ends)
-
-
-def _build_end(
-    triple: Triple,
-    told: TripleOperation,
-    request: ForgottenWords,
-    session: Session,
-) -> TripleOperation:
-    conversation, message = request.request
-    return replace(
-        told,
-        op=Op.DELETE,
-        predicate=triple.label,
-        event_time=request.at,
-        created_at=session.now,
-        conversation_id=conversation or "",
-        message_ids=(message,),
-        confidence=1.0,
-        replaces=None,
-    )
 
 
 def _end_attributes(
@@ -74,27 +54,15 @@ def _end_attributes(
     for entry in select_current_entries(entries, session.now):
         drawn = draw_attribute(entry)
         asked = (one for one in requests if one.names(drawn))
-        ends += [_end_entry(entry, one, session) for one in asked]
-    if ends:
-        message = WriteProfile(session.scope, user, tuple(ends))
-        send_profile(
-            message, queue=session.queues.write, objects=session.objects
-        )
+        # Of one instant, what ends comes before what begins.
+        after = entry.event_time + timedelta(microseconds=1)
+        ends += [
+            _cite(one, max(one.at, after), session).of_entry(entry)
+            for one in asked
+        ]
+    send_entries(session, user, ends)
 
 
-def _end_entry(
-    entry: ProfileEntry, request: ForgottenWords, session: Session
-) -> ProfileEntry:
+def _cite(request: ForgottenWords, at: datetime, session: Session) -> Ends:
     conversation, message = request.request
-    # Of one instant, what ends comes before what begins.
-    after = entry.event_time + timedelta(microseconds=1)
-    return replace(
-        entry,
-        event_time=max(request.at, after),
-        created_at=session.now,
-        conversation_id=conversation,
-        message_ids=(message,),
-        ends=True,
-        replaces="",
-        unread=False,
-    )
+    return Ends(at, session.now, conversation or "", (message,))
