@@ -76,11 +76,17 @@ def test_a_user_is_remembered_under_the_name_of_their_messages(
     assert not old.current
 
 
-@pytest.mark.parametrize("at", ["2026-05-01", NOW.replace(tzinfo=None)])
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        ("2026-05-01", "at: must be a date and time with a time"),
+        (NOW.replace(tzinfo=None), "at: must be a datetime with a time"),
+    ],
+)
 def test_the_time_of_a_statement_needs_a_time_zone(
-    memory: Memory, at: Any
+    memory: Memory, at: Any, told: str
 ) -> None:
-    with pytest.raises(Rejected, match="at: must be a date"):
+    with pytest.raises(Rejected, match=told):
         memory.remember("I like jazz.", at=at)
 
 

@@ -78,38 +78,40 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     return memory
 
 
-def build_arguments(method: Any, folder: Path) -> dict[str, Any]:
-    """Return an argument of the right type for each one that has no default."""
-    parameters = inspect.signature(method).parameters.values()
+def find_call(
+    memory: Memory, owner: str, verb: str, folder: Path
+) -> tuple[Any, dict[str, Any]]:
+    """Return a method, with a right argument for each one that has no default."""
+    call = attrgetter(f"{owner}.{verb}".strip("."))(memory)
+    parameters = inspect.signature(call).parameters.values()
     values = {**VALUES, "directory": folder / "files"}
-    return {
+    right = {
         one.name: values.get(one.name, PLAIN)
         for one in parameters
         if one.default is one.empty
     }
+    return call, right
 
 
 @pytest.mark.parametrize(("owner", "verb"), CALLS)
 def test_a_wrong_argument_raises_an_error_of_the_library(
     memory: Memory, tmp_path: Path, owner: str, verb: str
 ) -> None:
-    method = attrgetter(f"{owner}.{verb}".strip("."))(memory)
-    right = build_arguments(method, tmp_path)
-    for name in inspect.signature(method).parameters:
+    call, right = find_call(memory, owner, verb, tmp_path)
+    for name in inspect.signature(call).parameters:
         for value in WRONG:
             with suppress(VarveError):
-                method(**{**right, name: value})
+                call(**{**right, name: value})
 
 
 @pytest.mark.parametrize(("owner", "verb"), CALLS)
 def test_the_error_names_the_argument(
     memory: Memory, tmp_path: Path, owner: str, verb: str
 ) -> None:
-    method = attrgetter(f"{owner}.{verb}".strip("."))(memory)
-    right = build_arguments(method, tmp_path)
-    for name in inspect.signature(method).parameters:
+    call, right = find_call(memory, owner, verb, tmp_path)
+    for name in inspect.signature(call).parameters:
         with pytest.raises(Rejected) as refused:
-            method(**{**right, name: NONSENSE})
+            call(**{**right, name: NONSENSE})
         assert refused.value.field == name
 
 
