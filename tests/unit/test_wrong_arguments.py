@@ -95,8 +95,13 @@ def find_call(
 
 @pytest.mark.parametrize(("owner", "verb"), CALLS)
 def test_a_wrong_argument_raises_an_error_of_the_library(
-    memory: Memory, tmp_path: Path, owner: str, verb: str
+    memory: Memory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: str,
+    verb: str,
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # "x" is the path of a directory
     call, right = find_call(memory, owner, verb, tmp_path)
     for name in inspect.signature(call).parameters:
         for value in WRONG:
