@@ -148,10 +148,13 @@ class Beside:
 
 LIKES = ("u-dana", "I like {thing}.", "quinces")
 TOO = ("u-marco", "Me too!", "quinces")
+MOVED = ("u-dana", "I moved to {thing}ville last week.", "gooseberries", 0)
+LIKED = ("u-marco", "I like {thing}.", "gooseberries", 0)
 
 
 @example([[(*LIKES, 0), (*TOO, 0)]], "u-dana", True, Beside)
 @example([[(*LIKES, 0), (*TOO, 2)]], "u-dana", True, Beside)
+@example([[MOVED], [LIKED, MOVED]], "u-marco", False, RuleExtractor)
 @given(
     conversations,
     st.sampled_from([*NAMES]),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from varve.domain.record import Record
+from varve.domain.record import MemoryType, Record
 from varve.domain.statements.forgetting.forgetting import AnyForgotten
 from varve.domain.summary import KeyFact, Source, is_little
 from varve.usecases.summaries.source_records import source_of
@@ -67,7 +67,9 @@ class PeriodSources:
         """Return the fingerprints of every source of the summary, lost ones too, by id."""
         known = known_sources(self.priors)
         fingerprints = {id_: known[id_] for id_ in known if id_ in self.lost}
-        for source in sort_sources((*self.sources, *self.replaced)):
+        for source in sorted(
+            (*self.sources, *self.replaced), key=_citation_order
+        ):
             fingerprints[source.id] = source.fingerprint
         return fingerprints
 
@@ -100,6 +102,20 @@ def known_sources(priors: Iterable[Record]) -> Mapping[str, str]:
             zip(prior.source_ids, prior.source_fingerprints, strict=True)
         )
     return known
+
+
+def _citation_order(
+    source: Source,
+) -> tuple[datetime, list[tuple[str, str]], str]:
+    """Return the sort key of a citation, the same after a store is rewritten.
+
+    Many facts have the time of a whole day, so their messages decide between them. Turns of
+    one instant keep the order of the store: their ids need not tell which was said first.
+    """
+    if source.memory_type is not MemoryType.FACT:
+        return source.at, [], ""
+    said = [(talk or "", message) for talk, message in source.messages]
+    return source.at, sorted(said), source.id
 
 
 def sort_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
