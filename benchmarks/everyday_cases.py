@@ -16,7 +16,9 @@ from tests.support.drivers import open_memory
 from varve import Memory
 
 FOLDER = Path(__file__).parent / "everyday"
-HANDS = ("one", "two", "three", "diaries", "diaries_apart")
+HANDS = (
+    "one", "two", "three", "diaries", "diaries_apart", "plain", "plain_apart",
+)  # fmt: skip
 NOW = BEGINNING + timedelta(days=260)
 USER = "u-1"
 

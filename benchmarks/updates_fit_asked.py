@@ -7,10 +7,10 @@ Each case is asked the question of another one as well, which nothing in it answ
 The weights of `domain/statements/questions/asked.py` are those by which the right statement most
 likely has the greatest chance: that of the value that holds, asked about the past that of
 a superseded one, in the corpus those of the evidence. What `asked.py` adds by hand is
-added here too. Adam, 400 steps, with a penalty of 0.0002 x the squared weights. A
+added here too. Adam, 500 steps, with a penalty of 0.0002 x the squared weights. A
 look-alike counts 3 times, a question among other cases half, one about the past 0.7
-times, and one of the everyday memories (two hands of `benchmarks/everyday`) 3 times.
-Half as much counts whether each pair is judged rightly: the value that holds supersedes the
+times, and one of the everyday memories (three hands of `benchmarks/everyday`) 3 times.
+As much counts whether each pair is judged rightly: the value that holds supersedes the
 one that does not, and nothing supersedes what still holds. Without that the weights let a
 change supersede all that has nothing to do with a question, for that brings its answer up.
 Whether the first statement answers at all is then fitted on all questions by logistic
@@ -38,34 +38,42 @@ from benchmarks.updates import NOW, fill_store
 from benchmarks.updates_cases import Case, group_cases, read_cases
 from benchmarks.updates_fit_wording import PARTS, fit_table, read_lines, score
 from varve.domain.statements.answers import answering
-from varve.domain.statements.questions import asked, likely
+from varve.domain.statements.questions import (
+    likely,
+    pair_signals,
+    row_signals,
+)
 from varve.domain.statements.questions.asked import (
-    Asking,
-    Found,
-    measure_pair,
-    measure_row,
     score_pair,
     score_row,
     weigh,
     weights_of_rows,
 )
 from varve.domain.statements.questions.asked_weights import PAIR_WEIGHTS
+from varve.domain.statements.questions.asking import Asking, Found
 from varve.domain.statements.questions.judging import (
     LEAST_LATER_ODDS,
     AskedStatements,
 )
+from varve.domain.statements.questions.pair_signals import (
+    Rival,
+    Rivals,
+    compare_rival,
+    measure_pair,
+)
+from varve.domain.statements.questions.row_signals import measure_row
 from varve.domain.statements.texts.statement import Statement
 from varve.domain.statements.texts.wording import Wording
 
 FOLDS = 3
-STEPS, RATE, PENALTY = 400, 0.05, 2e-4
-EVERYDAY_HANDS = ("one", "three")
+STEPS, RATE, PENALTY = 500, 0.05, 2e-4
+EVERYDAY_HANDS = ("one", "three", "plain")
 EVERYDAY = "everyday"
 COUNTS = {"lookalike": 3.0, "together": 0.5, "past": 0.7, EVERYDAY: 3.0}
 """How much a question counts by its sorts; others count 1."""
 NEVER = -50.0
 """The odds of what cannot be."""
-PAIRS_COUNT = 0.5
+PAIRS_COUNT = 1.0
 """How much the judgement of a question's pairs counts beside what is first."""
 OTHER = "other"
 GENERAL = ("correction", "negation", "temporary")
@@ -96,6 +104,24 @@ class Heard:
     asking: Asking
     rows: Sequence[Row]
     later: Sequence[tuple[int, int]]
+
+    def find_rivals(self, place: int, other: int) -> Rivals:
+        """Return what a later row may supersede, the one at `place` and what else."""
+        places = [one for one, later in self.later if later == other]
+        return Rivals(
+            own=self._compare(place, other),
+            others=[
+                self._compare(one, other) for one in places if one != place
+            ],
+            share=self.rows[place].found.share - self.rows[other].found.share,
+        )
+
+    def _compare(self, place: int, other: int) -> Rival:
+        earlier = self.rows[place].statement
+        later = self.rows[other].statement
+        assert earlier is not None  # those of pairs were told
+        assert later is not None
+        return compare_rival(earlier, later)
 
     @property
     def right(self) -> str:
@@ -323,7 +349,10 @@ def measure(heard: Sequence[Heard]) -> Iterator[Measured]:
                 known[text] = score(text, table)
             return known[text]
 
-        with patch.object(asked, "read_wording", read):
+        with (
+            patch.object(row_signals, "read_wording", read),
+            patch.object(pair_signals, "read_wording", read),
+        ):
             for one in heard:
                 if one.part == part and _is_useful(one):
                     yield measure_one(one)
@@ -352,9 +381,10 @@ def measure_one(heard: Heard) -> Measured:
         later = heard.rows[other].statement
         if earlier is None or later is None:
             continue
-        odds = score_pair(asking, earlier, later, 0.0)
+        rivals = heard.find_rivals(place, other)
+        signals = measure_pair(asking, earlier, later, rivals)
+        odds = score_pair(asking, earlier, later, 0.0, rivals)
         if math.isfinite(odds):
-            signals = measure_pair(asking, earlier, later)
             pairs.append(signals)
             pair_guards.append(odds - weigh(signals, PAIR_WEIGHTS))
             places.append((place, other))

@@ -87,12 +87,12 @@ def test_10_a_context_has_what_may_answer_as_well_as_the_first(
         ("parent_dana", "Who looks after the kids when I go out?", "Hannah"),
     ],
 )
-def test_10_a_context_has_the_best_three_of_an_own_question(
+def test_10_a_context_has_the_best_five_of_an_own_question(
     tmp_path: Path, name: str, question: str, value: str
 ) -> None:
     memory = fill(tmp_path, name)
     user = everyday_cases.USER
-    results = memory.search(question, user_id=user, max_results=3).results
+    results = memory.search(question, user_id=user, max_results=5).results
     assert value not in results[0].content
     assert any(value in one.content for one in results)
     assert value in memory.context(question, user_id=user).text

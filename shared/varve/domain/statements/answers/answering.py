@@ -13,12 +13,13 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.answers.present import (
     BEHIND,
+    ECHO_BEHIND,
     PresentAnswer,
     describe,
 )
 from varve.domain.statements.pairs.events import asks_for_told_event
-from varve.domain.statements.questions.asked import Asking, Found, count_own
 from varve.domain.statements.questions.asked_words import AskedWords
+from varve.domain.statements.questions.asking import Asking, Found, count_own
 from varve.domain.statements.questions.judging import AskedStatements
 from varve.domain.statements.questions.whom import (
     NamedSpeaker,
@@ -127,6 +128,7 @@ def _read_asking(
         count_own(found.values()),
         asks_openly(text),
         is_of_event,
+        max((one.cosine for one in found.values()), default=0.0),
     )
 
 
@@ -235,7 +237,7 @@ def _put_echoes_behind(
     def is_echo(row: int) -> bool:
         return statements[row] is not None and store.is_assistant(row)
 
-    return _put_behind(marked, is_echo)
+    return _put_behind(marked, is_echo, ECHO_BEHIND)
 
 
 def _put_relatives_behind(
@@ -248,12 +250,14 @@ def _put_relatives_behind(
 
 
 def _put_behind(
-    ranked: Sequence[Ranked], is_behind: Callable[[int], bool]
+    ranked: Sequence[Ranked],
+    is_behind: Callable[[int], bool],
+    factor: float = BEHIND,
 ) -> list[Ranked]:
     """Return the ranked rows with some of them behind, by their numbers."""
     placed = []
     for item in ranked:
-        score = item.score * (BEHIND if is_behind(item.number) else 1.0)
+        score = item.score * (factor if is_behind(item.number) else 1.0)
         placed.append(replace(item, score=score))
     return sorted(placed, key=lambda item: -item.score)
 

@@ -11,10 +11,12 @@ from varve.domain.statements.standings.standing import Standing, Successor
 from varve.domain.statements.standings.standings import Standings
 
 BEHIND = 0.5
-"""The factor of the score of a superseded statement, or of an echo."""
+"""The factor of the score of a superseded statement."""
+ECHO_BEHIND = 0.3
+"""The factor of the score of an echo of the assistant."""
 JUST_BEHIND = 0.97
 """The factor of the score of a statement that is likely superseded."""
-SURE = 0.0
+SURE = 1.2
 """The least logit of a pair whose later statement takes the earlier one's place."""
 
 
@@ -92,7 +94,9 @@ class PresentAnswer:
     def _get_factor(self, statement: int, *, is_echo: bool) -> float:
         """Return the factor of a row that gives its place to another one."""
         successor = self._successors.get(statement)
-        if is_echo or successor is None or successor.is_named:
+        if is_echo:
+            return ECHO_BEHIND
+        if successor is None or successor.is_named:
             return BEHIND
         return JUST_BEHIND
 

@@ -53,7 +53,7 @@ def _has_other_topics(before: Cues, after: Cues) -> bool:
     "My exams start on 4 June" leaves "I run on Mondays" as it is; "they start on Tuesday"
     may not. Where both name a person, the earlier one must show what it tells of them.
     """
-    own = _list_topics(after)
+    own = list_own_topics(after)
     if not own or not own.isdisjoint(before.topics):
         return False
     shared = list_shared(before.particulars, after.particulars)
@@ -119,7 +119,7 @@ def _change_other(before: Cues, changing: Iterable[Cues]) -> bool:
     """Return whether clauses with a word of change have topics, and share nothing with a text."""
     topics: set[str] = set()
     for clause in changing:
-        topics |= _list_topics(clause)
+        topics |= list_own_topics(clause)
         if list_shared(before.particulars, clause.particulars):
             return False
     return bool(topics) and topics.isdisjoint(before.topics)
@@ -137,8 +137,8 @@ def _may_tell_state(before: Cues, clause: Cues) -> bool:
     )
 
 
-def _list_topics(told: Cues) -> frozenset[str]:
-    """Return the topics of a text that show what it is about."""
+def list_own_topics(told: Cues) -> frozenset[str]:
+    """Return the topics of a text that show what it is about, and not what goes with all."""
     return told.topics - BESIDE_ALL
 
 

@@ -166,9 +166,11 @@ def _leaves_other_person(earlier: Cues, later: Cues) -> bool:
         return False
     if _list_relations(later) or share_name(earlier, later):
         return False
+    relations = [read_cues(one).topics for one in _list_relations(earlier)]
     shared = earlier.topics & later.topics
-    relations = (read_cues(one).topics for one in _list_relations(earlier))
-    return bool(shared) and shared.isdisjoint(chain.from_iterable(relations))
+    if shared:
+        return shared.isdisjoint(chain.from_iterable(relations))
+    return relations.count(frozenset({"family"})) > 0
 
 
 def leaves_named(earlier: Statement, later: Statement) -> bool:

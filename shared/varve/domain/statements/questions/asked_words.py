@@ -10,9 +10,12 @@ from itertools import pairwise
 from varve.domain.language.languages import gathered, installed_languages
 from varve.domain.language.stems import stem_all
 from varve.domain.statements.pairs.corrected_values import corrects_value
-from varve.domain.statements.pairs.other_matters import BESIDE_ALL
+from varve.domain.statements.pairs.other_matters import (
+    BESIDE_ALL,
+    list_own_topics,
+)
 from varve.domain.statements.pairs.other_things import is_of_other_place
-from varve.domain.statements.pairs.superseding import relate
+from varve.domain.statements.pairs.superseding import relate, share_words
 from varve.domain.statements.texts.cues import Cues, read_cues
 from varve.domain.statements.texts.particulars import (
     TellingWord,
@@ -30,7 +33,8 @@ class AskedWords:
 
     `found` are the cues of all of them. `speakers` are the folded words of the speakers'
     names: a question in the third person names whom it asks about so, and statements of
-    their own do not.
+    their own do not. `size` counts the question's telling words, at least 1, and `most` those
+    of the statement that has most of them.
     """
 
     def __init__(
@@ -43,7 +47,8 @@ class AskedWords:
         self._words = _collect_words(question)
         self._relatives = _collect_relatives(question)
         told = list(dict.fromkeys(found))
-        self._most = max((self.count(one) for one in told), default=0)
+        self.most = max((self.count(one) for one in told), default=0)
+        self.size = max(1, len(question.particulars.telling))
         self._of_thing = self._list_topics_of_thing(told)
         self._related = [one for one in told if relate(question, one)]
         speaking = stem_all(speakers)
@@ -59,7 +64,7 @@ class AskedWords:
 
         The thing is what the text with most words of the question shares with it.
         """
-        most = [one for one in found if self.count(one) == self._most]
+        most = [one for one in found if self.count(one) == self.most]
         told = set[str]().union(*map(_collect_words, most))
         words = sorted(self._words & told)
         return set[str]().union(*(read_cues(word).topics for word in words))
@@ -97,7 +102,7 @@ class AskedWords:
 
     def has_fewer(self, told: Cues) -> bool:
         """Return whether a text has fewer words of the question than another one found."""
-        return self.count(told) < self._most
+        return self.count(told) < self.most
 
     def is_beside(self, text: str) -> bool:
         """Return whether a text has to do with the question less than another one found.
@@ -121,7 +126,7 @@ class AskedWords:
         tells of an alarm code.
         """
         asked = self._question
-        if self._most < THING_WORDS or self.count(told) or told.tells_change:
+        if self.most < THING_WORDS or self.count(told) or told.tells_change:
             return False
         numbers = set(asked.particulars.numbers)
         if not numbers.isdisjoint(told.particulars.numbers):
@@ -144,6 +149,20 @@ class AskedWords:
             return False
         every = (self._question, *self._related)
         return not any(relate(one, told) for one in every)
+
+    def is_of_other_matter(self, told: Cues) -> bool:
+        """Return whether a text tells of another matter than the question, as its topics show.
+
+        Something found is of the question's, and the text may be of that one's other topics:
+        "I'm training for a marathon" beside "I sold the car, I cycle everywhere now".
+        """
+        if not self._related or told.has("correcting"):
+            return False
+        own = list_own_topics(told)
+        if not own or share_words(self._question, told):
+            return False
+        asked = list_own_topics(self._question)
+        return bool(asked) and asked.isdisjoint(own)
 
     @property
     def finds_related(self) -> bool:

@@ -15,13 +15,14 @@ from varve.domain.statements.pairs.superseding import (
     share_words,
     tells_of_others,
 )
-from varve.domain.statements.questions.asked import (
-    Asking,
-    Found,
-    score_pair,
-    score_row,
-)
+from varve.domain.statements.questions.asked import score_pair, score_row
+from varve.domain.statements.questions.asking import Asking, Found
 from varve.domain.statements.questions.likely import NEAR_FIRST, answers
+from varve.domain.statements.questions.pair_signals import (
+    Rival,
+    Rivals,
+    compare_rival,
+)
 from varve.domain.statements.stores.listed import leaves_others
 from varve.domain.statements.stores.paired import StoreStatements
 from varve.domain.statements.stores.told_values import ToldValues
@@ -76,6 +77,7 @@ class AskedStatements:
         self.rows = tuple(islice(every, JUDGED_PLACES))
         self._pairs: dict[tuple[int, int], float] = {}
         self._named: dict[int, list[int]] = {}
+        self._rivals: dict[int, dict[int, Rival]] = {}
         self._unasked = frozenset(
             row
             for row in self.rows
@@ -125,7 +127,31 @@ class AskedStatements:
         later = store.read(other)
         if self._leaves(row, other):
             return -math.inf
-        return score_pair(self.asking, earlier, later, odds)
+        rivals = self.find_rivals(row, other)
+        return score_pair(self.asking, earlier, later, odds, rivals)
+
+    def find_rivals(self, row: int, other: int) -> Rivals:
+        """Return what a later statement may supersede, `row` and what else."""
+        every = self._compare_rivals(other)
+        own = every.get(row) or self._compare_rival(row, other)
+        return Rivals(
+            own=own,
+            others=[rival for one, rival in every.items() if one != row],
+            share=self.found[row].share - self.found[other].share,
+        )
+
+    def _compare_rivals(self, row: int) -> dict[int, Rival]:
+        """Return the earlier statements that a statement may change, by row."""
+        if row not in self._rivals:
+            self._rivals[row] = {
+                one: self._compare_rival(one, row)
+                for one in self._list_earlier(row)
+                if not self.changes_another(one, row)
+            }
+        return self._rivals[row]
+
+    def _compare_rival(self, row: int, other: int) -> Rival:
+        return compare_rival(self.store.read(row), self.store.read(other))
 
     def _leaves(self, row: int, other: int) -> bool:
         """Return whether a later statement leaves as it is what a question asks of an earlier one."""

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from varve.domain.statements.questions.asked import (
-    Asking,
-    Found,
-    measure_row,
-    weigh,
-)
+from varve.domain.statements.questions.asked import weigh
 from varve.domain.statements.questions.asked_weights import ANSWER_WEIGHTS
+from varve.domain.statements.questions.asking import Asking, Found
 from varve.domain.statements.questions.bearing import seeks_own
+from varve.domain.statements.questions.row_signals import measure_row
 
 LIKELY = -0.1
 """The least logit of a first statement that answers the question."""

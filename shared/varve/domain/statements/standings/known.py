@@ -137,7 +137,7 @@ class KnownStandings:
         successor = found.get(statement)
         if (
             successor is None
-            or not self._is_clear(successor)
+            or not self._is_clear(statement, successor)
             or self._leaves(statement, successor)
         ):
             successor = self._find_ending(statement)
@@ -235,11 +235,14 @@ class KnownStandings:
         later = store.read(successor.row).cues
         return leaves_rest(store.read(statement).text, later)
 
-    def _is_clear(self, successor: Successor) -> bool:
+    def _is_clear(self, statement: int, successor: Successor) -> bool:
         if successor.is_named:
             return True
-        is_likely = successor.score >= UNDOUBTED
-        return is_likely and self._speaks_alone(successor.row)
+        if successor.score < UNDOUBTED:
+            return False
+        if not self._standings.store.is_nearest(statement, successor.row):
+            return False
+        return self._speaks_alone(successor.row)
 
     def _speaks_alone(self, row: int) -> bool:
         """Return whether one person alone speaks in the memory of a row's user."""

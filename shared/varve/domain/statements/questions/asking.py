@@ -1,0 +1,84 @@
+"""What a question asks of the statements that it found, and what it found."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from varve.domain.statements.questions.asked_words import AskedWords
+from varve.domain.statements.texts.cues import Cues, read_cues
+
+CROWD_UNIT = 10
+"""Among fewer statements than these no more stands beside the one asked for."""
+OWN_PLACES = 20
+"""So many rows found show whether there are many own statements."""
+OWN_UNIT = 6
+"""Among fewer own statements most of what was found is of the matter asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question's cues, and of how many statements of persons it asks.
+
+    `words` compares what was found with the question's own words. `is_past`: it asks for
+    what held before. `own` counts the statements found of persons' own matters. `is_open`:
+    it asks who, where or how much, not whether something is so. `is_of_event`: it asks for
+    what was done once, and one of the first statements found tells that. `nearest` is the
+    greatest likeness of what was found to the question.
+    """
+
+    cues: Cues
+    count: int
+    words: AskedWords
+    is_past: bool = False
+    own: int = 0
+    is_open: bool = False
+    is_of_event: bool = False
+    nearest: float = 0.0
+
+    @property
+    def crowd(self) -> float:
+        """How many other statements there are to mistake for the one asked for, 0 for few."""
+        return math.log(max(1.0, self.count / CROWD_UNIT))
+
+    @property
+    def many(self) -> float:
+        """How many own matters what was found tells, 0 for few.
+
+        Among requests and chatter, what a person states is likely the answer; in a memory
+        of nothing but statements that shows nothing.
+        """
+        return math.log(max(1.0, self.own / OWN_UNIT))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A statement that a question found, or another row without one.
+
+    `share` is its score as a share of the best one, `place` its place from 0, `cosine` its
+    likeness to the question. `is_fact`: a fact tells it too. `is_assistant`: the assistant
+    said it.
+    """
+
+    text: str
+    share: float
+    place: int
+    cosine: float
+    is_fact: bool = False
+    is_assistant: bool = False
+
+
+def count_own(found: Iterable[Found]) -> int:
+    """Return how many of the first rows found state what is a person's own matter.
+
+    Of the first ones alone, so that the order does not depend on how many are wanted.
+    """
+    first = islice(found, OWN_PLACES)
+    said = (read_cues(one.text) for one in first if not one.is_assistant)
+    return sum(map(_states_own, said))
+
+
+def _states_own(told: Cues) -> bool:
+    if told.asks or told.has("asks_help"):
+        return False
+    return told.has("own") or bool(told.persons)
