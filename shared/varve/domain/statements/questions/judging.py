@@ -127,10 +127,10 @@ class AskedStatements:
         later = store.read(other)
         if self._leaves(row, other):
             return -math.inf
-        rivals = self.find_rivals(row, other)
+        rivals = self._find_rivals(row, other)
         return score_pair(self.asking, earlier, later, odds, rivals)
 
-    def find_rivals(self, row: int, other: int) -> Rivals:
+    def _find_rivals(self, row: int, other: int) -> Rivals:
         """Return what a later statement may supersede, `row` and what else."""
         every = self._compare_rivals(other)
         own = every.get(row) or self._compare_rival(row, other)
