@@ -22,7 +22,7 @@ parts put the right statement first in the rest.
 
 import argparse
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,9 +56,7 @@ from varve.domain.statements.questions.judging import (
     AskedStatements,
 )
 from varve.domain.statements.questions.pair_signals import (
-    Rival,
     Rivals,
-    compare_rival,
     measure_pair,
 )
 from varve.domain.statements.questions.row_signals import measure_row
@@ -103,25 +101,7 @@ class Heard:
     sorts: frozenset[str]
     asking: Asking
     rows: Sequence[Row]
-    later: Sequence[tuple[int, int]]
-
-    def find_rivals(self, place: int, other: int) -> Rivals:
-        """Return what a later row may supersede, the one at `place` and what else."""
-        places = [one for one, later in self.later if later == other]
-        return Rivals(
-            own=self._compare(place, other),
-            others=[
-                self._compare(one, other) for one in places if one != place
-            ],
-            share=self.rows[place].found.share - self.rows[other].found.share,
-        )
-
-    def _compare(self, place: int, other: int) -> Rival:
-        earlier = self.rows[place].statement
-        later = self.rows[other].statement
-        assert earlier is not None  # those of pairs were told
-        assert later is not None
-        return compare_rival(earlier, later)
+    later: Mapping[tuple[int, int], Rivals]
 
     @property
     def right(self) -> str:
@@ -154,7 +134,7 @@ class Listener:
         numbers = list(judged.found)
         told = set(judged.rows)
         rows = []
-        later = []
+        later = {}
         for place, number in enumerate(numbers):
             ids = frozenset(id_ for _, id_ in store.list_messages(number))
             mark = self._mark(ids)
@@ -168,7 +148,8 @@ class Listener:
             )
             for other in judged.find_later(number):
                 if not judged.changes_another(number, other):
-                    later.append((place, numbers.index(other)))
+                    rivals = judged.find_rivals(number, other)
+                    later[place, numbers.index(other)] = rivals
         one = Heard(self.part, self.sorts, judged.asking, rows, later)
         self.heard.append(one)
 
@@ -376,15 +357,14 @@ def measure_one(heard: Heard) -> Measured:
     ]
     pairs, pair_guards, places = [], [], []
     supersedes: list[float] = []
-    for place, other in heard.later:
+    for (place, other), rivals in heard.later.items():
         earlier = heard.rows[place].statement
         later = heard.rows[other].statement
         if earlier is None or later is None:
             continue
-        rivals = heard.find_rivals(place, other)
-        signals = measure_pair(asking, earlier, later, rivals)
         odds = score_pair(asking, earlier, later, 0.0, rivals)
         if math.isfinite(odds):
+            signals = measure_pair(asking, earlier, later, rivals)
             pairs.append(signals)
             pair_guards.append(odds - weigh(signals, PAIR_WEIGHTS))
             places.append((place, other))

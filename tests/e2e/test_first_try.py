@@ -1,13 +1,13 @@
 """A first try: a few short statements, of which one changes, and a question for each."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from varve import Memory
+from tests.support.statements import tell
 
-BEGINNING = datetime(2026, 11, 2, 10, tzinfo=UTC)
+NOW = datetime(2026, 11, 2, 10, tzinfo=UTC)
 USER = "u-1"
 MOVED = (
     "I live in Graz.",
@@ -26,17 +26,6 @@ STOPPED = (
 )
 
 
-def tell(folder: Path, told: tuple[str, ...]) -> Memory:
-    """Return a memory of statements, one a day."""
-    memory = Memory.open(
-        folder / "memory", now=lambda: BEGINNING + timedelta(days=30)
-    )
-    for number, text in enumerate(told):
-        at = BEGINNING + timedelta(days=number)
-        memory.remember(text, user_id=USER, at=at)
-    return memory
-
-
 @pytest.mark.parametrize(
     ("told", "question", "words"),
     [
@@ -51,7 +40,9 @@ def tell(folder: Path, told: tuple[str, ...]) -> Memory:
 def test_invariant_11_what_a_change_leaves_stands_first_and_current(
     tmp_path: Path, told: tuple[str, ...], question: str, words: str
 ) -> None:
-    first, *_ = tell(tmp_path, told).search(question, user_id=USER).results
+    first, *_ = (
+        tell(tmp_path, told, NOW).search(question, user_id=USER).results
+    )
     assert words in first.content
     assert first.current
 
@@ -85,7 +76,7 @@ def test_invariant_11_a_change_stands_before_what_it_ends(
     tmp_path: Path, before: str, after: str, question: str
 ) -> None:
     told = (before, "Vivo en Lugo.", "Tengo dos hijos.", after)
-    found = tell(tmp_path, told).search(question, user_id=USER).results
+    found = tell(tmp_path, told, NOW).search(question, user_id=USER).results
     first, *rest = found
     assert first.content.endswith(after)
     assert first.current

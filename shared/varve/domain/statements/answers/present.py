@@ -93,9 +93,9 @@ class PresentAnswer:
 
     def _get_factor(self, statement: int, *, is_echo: bool) -> float:
         """Return the factor of a row that gives its place to another one."""
-        successor = self._successors.get(statement)
         if is_echo:
             return ECHO_BEHIND
+        successor = self._successors.get(statement)
         if successor is None or successor.is_named:
             return BEHIND
         return JUST_BEHIND

@@ -142,6 +142,13 @@ def list_own_topics(told: Cues) -> frozenset[str]:
     return told.topics - BESIDE_ALL
 
 
+def have_other_topics(one: Cues, other: Cues) -> bool:
+    """Return whether two texts show by topics what they are about, and share none of these."""
+    topics = list_own_topics(one)
+    others = list_own_topics(other)
+    return bool(topics and others) and topics.isdisjoint(others)
+
+
 def _list_people(before: Cues, after: Cues) -> set[str]:
     """Return the stems of the names and persons in either text."""
     return _list_named(before) | _list_named(after)

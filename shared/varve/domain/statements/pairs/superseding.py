@@ -158,7 +158,8 @@ def _leaves_other_person(earlier: Cues, later: Cues) -> bool:
     """Return whether the earlier text tells another person's state, and the later one's own.
 
     "I moved to Porto" leaves where "my brother" lives as it is. "I report to Tomasz" may end
-    "my boss is Helen": both tell of what the other person is to the speaker.
+    "my boss is Helen": both tell of what the other person is to the speaker. Where they share
+    no topic, "I joined Initech" leaves what one of the family does.
     """
     if not earlier.begins_with_other or earlier.has("own"):
         return False
@@ -170,7 +171,7 @@ def _leaves_other_person(earlier: Cues, later: Cues) -> bool:
     shared = earlier.topics & later.topics
     if shared:
         return shared.isdisjoint(chain.from_iterable(relations))
-    return relations.count(frozenset({"family"})) > 0
+    return frozenset({"family"}) in relations
 
 
 def leaves_named(earlier: Statement, later: Statement) -> bool:

@@ -58,7 +58,7 @@ The cases tell the speaker's own matters, so it is set by hand.
 BEGINNING_WORDS = 2
 MERE_ENDS = frozenset({"ending", "happening"})
 """The lists of `[changes]` whose phrases tell an end, and neither whose nor of what."""
-THING_WORDS = 3
+ENDED_WORDS = 3
 """So many telling words name a thing, and what happened to it."""
 APART_OF_MANY = 3.0
 """Where somebody tells many things, a later text that shares nothing with the earlier one
@@ -162,7 +162,7 @@ def _ends_thing_apart(asking: Asking, before: Cues, after: Cues) -> bool:
     """
     if not after.found <= MERE_ENDS:
         return False
-    if len(after.particulars.telling) < THING_WORDS:
+    if len(after.particulars.telling) < ENDED_WORDS:
         return False
     return not relate(before, after) and not relate(asking.cues, after)
 

@@ -12,6 +12,7 @@ from varve.domain.language.stems import stem_all
 from varve.domain.statements.pairs.corrected_values import corrects_value
 from varve.domain.statements.pairs.other_matters import (
     BESIDE_ALL,
+    have_other_topics,
     list_own_topics,
 )
 from varve.domain.statements.pairs.other_things import is_of_other_place
@@ -144,8 +145,7 @@ class AskedWords:
             return False
         if self._lacks_thing(told):
             return True
-        has_topics = self._question.topics - BESIDE_ALL
-        if not (has_topics and told.topics - BESIDE_ALL):
+        if not (list_own_topics(self._question) and list_own_topics(told)):
             return False
         every = (self._question, *self._related)
         return not any(relate(one, told) for one in every)
@@ -158,11 +158,9 @@ class AskedWords:
         """
         if not self._related or told.has("correcting"):
             return False
-        own = list_own_topics(told)
-        if not own or share_words(self._question, told):
+        if share_words(self._question, told):
             return False
-        asked = list_own_topics(self._question)
-        return bool(asked) and asked.isdisjoint(own)
+        return have_other_topics(self._question, told)
 
     @property
     def finds_related(self) -> bool:

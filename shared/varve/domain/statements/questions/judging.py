@@ -127,15 +127,14 @@ class AskedStatements:
         later = store.read(other)
         if self._leaves(row, other):
             return -math.inf
-        rivals = self._find_rivals(row, other)
+        rivals = self.find_rivals(row, other)
         return score_pair(self.asking, earlier, later, odds, rivals)
 
-    def _find_rivals(self, row: int, other: int) -> Rivals:
-        """Return what a later statement may supersede, `row` and what else."""
+    def find_rivals(self, row: int, other: int) -> Rivals:
+        """Return what a later statement may supersede: `row`, which it may, and what else."""
         every = self._compare_rivals(other)
-        own = every.get(row) or self._compare_rival(row, other)
         return Rivals(
-            own=own,
+            own=every[row],
             others=[rival for one, rival in every.items() if one != row],
             share=self.found[row].share - self.found[other].share,
         )
@@ -143,15 +142,13 @@ class AskedStatements:
     def _compare_rivals(self, row: int) -> dict[int, Rival]:
         """Return the earlier statements that a statement may change, by row."""
         if row not in self._rivals:
+            read = self.store.read
             self._rivals[row] = {
-                one: self._compare_rival(one, row)
+                one: compare_rival(read(one), read(row))
                 for one in self._list_earlier(row)
                 if not self.changes_another(one, row)
             }
         return self._rivals[row]
-
-    def _compare_rival(self, row: int, other: int) -> Rival:
-        return compare_rival(self.store.read(row), self.store.read(other))
 
     def _leaves(self, row: int, other: int) -> bool:
         """Return whether a later statement leaves as it is what a question asks of an earlier one."""

@@ -20,10 +20,7 @@ from varve.domain.statements.questions.row_signals import (
     count_words,
     measure_many,
 )
-from varve.domain.statements.texts.cues import (
-    MAX_CACHED_TEXTS,
-    Cues,
-)
+from varve.domain.statements.texts.cues import MAX_CACHED_TEXTS, Cues
 from varve.domain.statements.texts.particulars import count_shared
 from varve.domain.statements.texts.statement import Statement
 from varve.domain.statements.texts.wording import read_wording
@@ -35,10 +32,10 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """What a statement has in common with a later one: a telling word, a topic of its own."""
+    """What a statement has in common with a later one: telling words, a topic of its own."""
 
     cosine: float
-    shares_word: bool
+    words: int
     shares_topic: bool
 
 
@@ -48,7 +45,7 @@ def compare_rival(earlier: Statement, later: Statement) -> Rival:
     after = later.cues
     return Rival(
         cosine=float(earlier.vector @ later.vector),
-        shares_word=bool(count_shared(after.particulars, before.particulars)),
+        words=count_shared(after.particulars, before.particulars),
         shares_topic=bool(list_own_topics(after) & before.topics),
     )
 
@@ -73,7 +70,7 @@ def measure_pair(
     before = earlier.cues
     after = later.cues
     wording = read_wording(later.text)
-    cosine = max(0.0, float(earlier.vector @ later.vector))
+    cosine = max(0.0, rivals.own.cosine)
     words = measure_likeness(before, after)["words"]
     is_same_talk = earlier.conversation == later.conversation
     signals = {
@@ -133,12 +130,12 @@ def _measure_short(
     sizes = (count_words(earlier.text), count_words(later.text))
     short = float(max(sizes) <= SHORT_WORDS)
     after = later.cues
-    shared = count_shared(after.particulars, earlier.cues.particulars)
+    own = rivals.own
     is_correction = after.has("correcting")
     is_explained = not is_correction and _are_nearer(rivals)
-    apart = float(not rivals.own.shares_word and not rivals.own.shares_topic)
+    apart = float(not own.words and not own.shares_topic)
     return {
-        "shared words": min(shared, MOST_SHARED) / MOST_SHARED,
+        "shared words": min(own.words, MOST_SHARED) / MOST_SHARED,
         "of two matters": apart,
         "correcting": float(is_correction),
         "short apart": short * apart,
@@ -151,7 +148,7 @@ def _are_nearer(rivals: Rivals) -> bool:
     """Return whether another statement has a word, or topic, of the later one, and this has none."""
     own = rivals.own
     others = rivals.others
-    if not own.shares_word and any(one.shares_word for one in others):
+    if not own.words and any(one.words for one in others):
         return True
     return not own.shares_topic and any(one.shares_topic for one in others)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from varve.domain.language.tokens import written_words
-from varve.domain.statements.pairs.other_matters import list_own_topics
+from varve.domain.statements.pairs.other_matters import have_other_topics
 from varve.domain.statements.pairs.superseding import (
     measure_likeness,
     relate,
@@ -104,9 +104,7 @@ def _measure_kind(
 ) -> dict[str, float]:
     """Return whether a text is short, of another matter, or has no value as is asked for."""
     question = asking.cues
-    asked = list_own_topics(question)
-    own = list_own_topics(told)
-    foreign = float(bool(asked and own) and asked.isdisjoint(own))
+    foreign = float(have_other_topics(question, told))
     size = count_words(found.text)
     is_users = float(not found.is_assistant)
     short = is_users * (size <= SHORT_WORDS)
