@@ -33,6 +33,9 @@ class Telling:
     old: str
     new: str
     correction: str
+    pet: str
+    said: str
+    """How the profile's new home is told, in the language of the words."""
 
 
 ENGLISH = Telling(
@@ -44,6 +47,8 @@ ENGLISH = Telling(
     "Lisbon",
     "Porto",
     "Dana lives in Porto",
+    "I have two cats.",
+    "live in Porto",
 )
 SPANISH = Telling(
     "Pilar",
@@ -54,6 +59,8 @@ SPANISH = Telling(
     "Sevilla",
     "Bilbao",
     "Pilar vive en Bilbao",
+    "Tengo dos gatos.",
+    "vive en Bilbao",
 )
 both = pytest.mark.parametrize("told", [ENGLISH, SPANISH], ids=["en", "es"])
 
@@ -234,6 +241,21 @@ def test_the_graph_and_the_profile_reach_summaries_of_expired_words(
     memory = expire(tmp_path)
     change_by_hand(memory, told)
     check_answer(memory, told)
+
+
+@both
+def test_the_profile_alone_reaches_a_sentence_of_expired_words(
+    tmp_path: Path, told: Telling
+) -> None:
+    """The summary's other sentence holds."""
+    memory = Memory.open(tmp_path, now=SUMMED_UP)
+    tell(memory, told.name, f"{told.before} {told.pet}", "2026-03-02")
+    memory.summarize()
+    memory = expire(tmp_path)
+    memory.set_profile("location", told.new, user_id=USER)
+    check_answer(memory, told)
+    first, *_ = memory.search(told.asked, user_id=USER).results
+    assert told.said in first.content
 
 
 def test_a_statement_told_on_four_days_and_summarized_is_one_result(

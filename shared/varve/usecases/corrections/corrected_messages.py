@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import filterfalse
+from itertools import filterfalse, islice
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation
@@ -26,13 +26,15 @@ from varve.usecases.corrections.replaced import Replacement
 from varve.usecases.ingest.ingest import ingest
 from varve.usecases.session import Session
 
-Tell = Callable[[EndedMessage, Record | None, Language], str]
-"""Returns the words of the correction of a message's turn; None: its words have expired."""
+Tell = Callable[[EndedMessage, str | None, Language], str]
+"""Returns the words of the correction of a message's speaker, in a language."""
 Ended = Sequence[tuple[EndedMessage, Tell]]
 """Ended values of one message, each with what tells its correction."""
 _APART = timedelta(milliseconds=1)
 HEARD = 50
 """So many of the newest turns of a user show the user's language and name."""
+SUMMED_UP = 5
+"""So many of the newest summaries show it where the words have expired."""
 
 
 def correct_messages(
@@ -104,14 +106,14 @@ def _plan_of_turn(
     records: dict[str, Record] = {}
     of_record: dict[str, list[tuple[EndedMessage, Tell]]] = {}
     for one, tell in ended:
-        text = tell(one, turn, language)
+        text = tell(one, turn.about, language)
         record = _find_stating(session, turn, one, text)
         records[record.id] = record
         of_record.setdefault(record.id, []).append((one, tell))
     values = [one for one, _ in ended]
     for id_, parts in of_record.items():
         record = records[id_]
-        text = _tell_each(parts, turn, language)
+        text = _tell_each(parts, turn.about, language)
         text = beside.tell(turn, record, values, text, language)
 
         def build(
@@ -125,7 +127,10 @@ def _plan_of_turn(
 def _plan_of_expired(session: Session, id_: str, ended: Ended) -> _Planned:
     """Return the correction of a turn whose words have expired."""
     first, _ = ended[0]
-    text = _tell_each(ended, None, installed_languages()[0])
+    language = find_language(
+        _list_summed_up(session, first.user_id), installed_languages()
+    )
+    text = _tell_each(ended, first.speaker, language)
 
     def build(at: datetime) -> Conversation:
         correction = build_correction_of(
@@ -136,9 +141,9 @@ def _plan_of_expired(session: Session, id_: str, ended: Ended) -> _Planned:
     return _Planned(ended, build, has_expired=True)
 
 
-def _tell_each(ended: Ended, turn: Record | None, language: Language) -> str:
+def _tell_each(ended: Ended, speaker: str | None, language: Language) -> str:
     """Return the words of a correction: a sentence for each value that ended."""
-    said = [tell(one, turn, language) for one, tell in ended]
+    said = [tell(one, speaker, language) for one, tell in ended]
     return " ".join(dict.fromkeys(said))
 
 
@@ -151,6 +156,19 @@ def _list_heard(session: Session, user_id: str | None) -> list[str]:
         for one in read_heard(session, user_id)
         if not (one.conversation_id or "").startswith(CORRECTION)
     ]
+
+
+def _list_summed_up(session: Session, user_id: str | None) -> list[str]:
+    """Return the words of a user's newest summaries, of the least grain that has any."""
+    reader = session.records.at(session.scope)
+    where = Filter(user_id=user_id, memory_types=(MemoryType.SUMMARY.value,))
+    for grain in islice(Grain, 1, None):
+        found = reader.browse(
+            session.scope, grain, where=where, limit=SUMMED_UP
+        )
+        if found:
+            return [one.content for one in found]
+    return []
 
 
 def read_heard(session: Session, user_id: str | None) -> list[Record]:

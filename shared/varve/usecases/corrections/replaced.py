@@ -14,7 +14,6 @@ from varve.domain.profile import (
     ProfileEntry,
     find_key,
 )
-from varve.domain.record import Record
 from varve.domain.statements.texts.sentences import tell_attribute, tell_triple
 from varve.domain.statements.texts.telling import EndedMessage
 from varve.domain.triple import Op, Triple, TripleOperation
@@ -53,42 +52,32 @@ class Replacement:
 def tell_operation(
     operation: TripleOperation,
     ended: EndedMessage,
-    turn: Record | None,
+    speaker: str | None,
     language: Language,
 ) -> str:
-    """Return an operation as a turn's speaker says it: "I live in Porto.".
-
-    If the words have expired, it is told as data, from which no rule reads more: only
-    their summaries, in any language, have the value that it replaces.
-    """
-    ends = operation.op is Op.DELETE
-    value = operation.object or ended.value
-    if turn is not None:
-        return tell_triple(
-            operation.subject,
-            operation.predicate,
-            value,
-            turn.about,
-            ends=ends,
-            language=language,
-        )
-    predicate = operation.predicate.replace("_", " ")
-    said = f"{operation.subject} {predicate}: {value}"
-    return f"{said} (no longer)" if ends else said
+    """Return an operation as a speaker says it: "I live in Porto."."""
+    return tell_triple(
+        operation.subject,
+        operation.predicate,
+        operation.object or ended.value,
+        speaker,
+        ends=operation.op is Op.DELETE,
+        language=language,
+    )
 
 
 def tell_entry(
     entry: ProfileEntry,
     ended: EndedMessage,
-    turn: Record | None,
+    _speaker: str | None,
     language: Language,
 ) -> str:
-    """Return an attribute as a turn's speaker says it, or as data, as `tell_operation`."""
-    if turn is None:
-        return f"{entry.key.replace('_', ' ')}: {entry.value or '-'}"
-    value = entry.value or ended.value
+    """Return an attribute as its owner says it."""
     return tell_attribute(
-        entry.key, value, ends=not entry.value, language=language
+        entry.key,
+        entry.value or ended.value,
+        ends=not entry.value,
+        language=language,
     )
 
 
