@@ -8,12 +8,21 @@ from typing import Any
 
 import pytest
 
+from benchmarks.everyday_cases import read
 from varve import Memory
 from varve.domain.search.answer import Result
 from varve.domain.statements.texts.cues import split_at_change
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
+FIRST_ONES = 5
+CHATTER = [
+    f"{what} {when}"
+    for what in ("saw a heron", "the soup was too salty", "missed the bus",
+                 "the neighbours had a party", "it rained all day", "baked a cake")
+    for when in ("this morning", "again", "on the way home", "last night",
+                 "in the park", "for once", "at the weekend")
+]  # fmt: skip
 
 
 def talk(number: int, *texts: str, user: str = "u-1") -> dict[str, Any]:
@@ -351,3 +360,26 @@ def test_statements_of_one_conversation_do_not_replace_each_other(
     other = search(memory, "what is my dog called?")[0]
     assert "Rex" in other.content
     assert other.current
+
+
+def test_the_first_results_do_not_depend_on_how_many_are_wanted(
+    memory: Memory,
+) -> None:
+    told, *_ = read("one")
+    memory.ingest(
+        [
+            talk(number, text)
+            for number, text in enumerate(told.statements.values())
+        ]
+        + [talk(100 + number, text) for number, text in enumerate(CHATTER)]
+    )
+    for asked in told.questions:
+        most = search(memory, asked.text, user_id="u-1", max_results=60)
+        for count in (1, 3, 10, 25):
+            found = search(
+                memory, asked.text, user_id="u-1", max_results=count
+            )
+            first = [(one.id, one.current) for one in found[:FIRST_ONES]]
+            assert first == [
+                (one.id, one.current) for one in most[: len(first)]
+            ], asked.text

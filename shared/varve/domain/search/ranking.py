@@ -77,7 +77,8 @@ class Ranked:
     `repeats` has for a folded sentence the ids of the records that say it; `apart` are
     those of conversations without anything on the question. `agent` is the other agent
     whose row it is; None: the agent's own. `is_near`: some row found shares a word or a
-    meaning with the question. `answers`: the statement likely answers it.
+    meaning with the question. `answers`: the statement likely answers it. `place` is its
+    place in the ranking, from 0.
     """
 
     row: RecordRow
@@ -94,6 +95,7 @@ class Ranked:
     standing: Standing | None = None
     is_near: bool = True
     answers: bool = False
+    place: int = 0
     agent: str | None = None
     outdated: tuple[str, ...] = field(default=(), repr=False)
     repeats: Mapping[str, tuple[str, ...]] = field(
@@ -194,8 +196,9 @@ def _choose(
     is_near = _bears_on_question(table, cosines) or _holds_symbols(
         ranked, question.question.text
     )
-    for item, number in zip(ranked, chosen, strict=True):
+    for place, (item, number) in enumerate(zip(ranked, chosen, strict=True)):
         item.is_near = is_near
+        item.place = place
         item.also_in = places[number].also_in
         if item.row.messages:
             item.said_in = places[number].said_in

@@ -30,6 +30,7 @@ from varve.domain.search.supersession import (
     find_ended,
     put_current_first,
 )
+from varve.domain.statements.answers.answering import ASKED_PLACES
 from varve.domain.statements.texts.cues import asks_own, asks_past
 from varve.domain.summary import NO_WORDS
 from varve.ports.knowledge import Reranker
@@ -306,7 +307,7 @@ def _wanted(
     way: Route, lanes: Lanes, running: Running, *, current: bool
 ) -> Wanted:
     request = running.request
-    limit = request.max_results + SPARE_RESULTS
+    limit = max(ASKED_PLACES, request.max_results + SPARE_RESULTS)
     if request.max_tokens:
         limit = MAX_RESULTS
     lookup = running.lookup

@@ -48,6 +48,8 @@ from varve.domain.statements.texts.persons import Persons
 
 SHARPNESS = 0.25
 """How much of the chances counts in the scores, whose order they alone decide."""
+ASKED_PLACES = 30
+"""So many rows of a ranking are judged, however many are wanted. The others follow them."""
 
 
 def settle(
@@ -143,7 +145,8 @@ def _collect_found(
     store: StoreStatements,
     statements: Mapping[int, int | None],
 ) -> dict[int, Found]:
-    """Return what was found for each statement, and for each row without one."""
+    """Return what was found first, for each statement and for each row without one."""
+    ranked = [item for item in ranked if item.place < ASKED_PLACES]
     best = max((item.score for item in ranked), default=0.0) or 1.0
     rows: dict[int, list[Ranked]] = {}
     for item in ranked:
@@ -178,15 +181,21 @@ def put_likely_first(
     statements: Mapping[int, int | None],
     judged: AskedStatements,
 ) -> list[Ranked]:
-    """Return the rows by the chance that their statement is the answer."""
-    greatest = max(judged.chances.values(), default=0.0)
+    """Return the rows by the chance that their statement is the answer.
+
+    Rows that are not judged follow in their order.
+    """
+    chances = judged.chances
+    greatest = max(chances.values(), default=0.0)
+    least = min(chances.values(), default=0.0)
     best = max((item.score for item in ranked), default=0.0)
     weighed = []
     for item in ranked:
         row = find_told_row(item, statements)
-        share = math.exp(SHARPNESS * (judged.chances[row] - greatest))
+        score = best if row in chances else item.score
+        share = math.exp(SHARPNESS * (chances.get(row, least) - greatest))
         answers = row in judged.likely
-        weighed.append(replace(item, score=best * share, answers=answers))
+        weighed.append(replace(item, score=score * share, answers=answers))
     return sorted(weighed, key=lambda item: -item.score)
 
 
