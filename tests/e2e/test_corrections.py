@@ -208,3 +208,34 @@ def test_what_a_correction_ended_is_forgotten_with_what_it_corrected(
     assert homes["context: Porto"]
     triples = memory.graph.query_graph("SELECT * FROM facts")
     assert "lisbon" not in json.dumps(triples, default=str).casefold()
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "question", "home"),
+    [
+        (
+            "I live in Porto with my cat Luna.",
+            "My cat is called Sol.",
+            "Where do I live?",
+            "Porto",
+        ),
+        (
+            "Vivo en Oporto con mi gata Luna.",
+            "Mi gata se llama Sol.",
+            "¿Dónde vivo?",
+            "Oporto",
+        ),
+    ],
+)
+def test_a_correction_of_what_is_told_beside_a_home_leaves_the_home(
+    tmp_path: Path, told: str, correction: str, question: str, home: str
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    memory.remember(told, user_id=USER)
+    [turn] = memory.search(told, memory_types=["turn"]).results
+    memory.correct(turn.id, correction, now=LATER)
+    attributes = memory.profile(user_id=USER, now=LATER)["attributes"]
+    assert [one["value"] for one in attributes] == [home]
+    first, *_ = memory.search(question, user_id=USER, now=LATER).results
+    assert home in first.content
+    assert "Luna" not in first.content

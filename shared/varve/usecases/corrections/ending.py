@@ -14,6 +14,7 @@ from varve.domain.profile import (
     ProfileEntry,
 )
 from varve.domain.record import Record
+from varve.domain.statements.pairs.other_matters import have_other_topics
 from varve.domain.statements.pairs.superseding import leaves
 from varve.domain.statements.texts.cues import read_cues
 from varve.domain.statements.texts.parts import (
@@ -66,10 +67,12 @@ def take_told_parts(
 ) -> Callable[[str], bool]:
     """Return whether a text is about words drawn from a record, as `Ending.takes`.
 
-    The text is about the record's parts that are most akin to it. `turns` has the turn of
-    a fact: words from other parts of it are not the fact's.
+    The text is about the record's parts that are most akin to it. Of one part it leaves
+    what is of other topics, if it has one of the part's. `turns` has the turn of a fact:
+    words from other parts of it are not the fact's.
     """
     told = read_cues(text)
+    has_topic = bool(told.topics & read_cues(record.words).topics)
     others = [turn.words for turn in turns if turn.id != record.id]
     corrected = find_corrected_parts(record.words, text)
 
@@ -80,7 +83,10 @@ def take_told_parts(
                 return False
         if corrected.isdisjoint(find_parts(record.words, words)):
             return False
-        return not leaves(read_cues(words), record.words, told)
+        drawn = read_cues(words)
+        if has_topic and have_other_topics(drawn, told):
+            return False
+        return not leaves(drawn, record.words, told)
 
     return takes
 

@@ -16,9 +16,12 @@ from varve.domain.statements.texts.particulars import count_shared
 from varve.domain.statements.texts.several import list_matters
 
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+")
-_CLAUSE_ENDS = re.compile(r"(?<=,)\s+|\s+(?=(?:and|but|y|pero)\s)", re.I)
+_CLAUSE_ENDS = re.compile(
+    r"(?<=,)\s+|\s+(?=(?:and|but|y|pero|with\smy|con\smis?)\s)", re.I
+)
 _ABBREVIATION = build_abbreviation(r"drs|e\.g|i\.e")
 _JOINT = re.compile(r"(?:and|but|y|pero)\s+", re.IGNORECASE)
+_BESIDE = re.compile(r"(?:with|con)\s", re.IGNORECASE)
 MIN_CLAUSE_WORDS = 2
 """A clause of another topic has so many words beside "and"."""
 
@@ -49,6 +52,8 @@ def _states_itself(clause: str, before: str) -> bool:
     """
     told = read_cues(clause)
     said = read_cues(before)
+    if _BESIDE.match(clause):
+        return _tells_beside(told, said)
     if told.has("own") or _tells_beside_harm(told, said):
         return True
     if told.begins_with_other and told.present:
@@ -60,6 +65,20 @@ def _states_itself(clause: str, before: str) -> bool:
         bool(matters)
         and not told.persons
         and matters.isdisjoint(list_matters(said))
+    )
+
+
+def _tells_beside(told: Cues, before: Cues) -> bool:
+    """Return whether "with my cat Luna" tells another matter than what stands before it.
+
+    That must say enough by itself: "I live" does not.
+    """
+    has_value = before.tells_name or bool(before.particulars.numbers)
+    matters = list_matters(told)
+    return (
+        has_value
+        and bool(matters)
+        and matters.isdisjoint(list_matters(before))
     )
 
 
