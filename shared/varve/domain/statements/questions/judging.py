@@ -42,6 +42,10 @@ OF_UNASKED = 4.0
 """What has a word of an earlier statement, and like that one nothing of a question, answers it
 by so much less than what has to do with it. A case tells of one matter, so it is set by hand.
 """
+MANY_CARE = 1.0
+"""How much more it must score where what was found tells many own matters (`Asking.many`),
+unless no other row found is likelier to answer than its earlier statement.
+"""
 CROWD_CARE = 0.5
 """How much more a pair must score for each unit of the crowd."""
 
@@ -86,15 +90,18 @@ class AskedStatements:
         if asking.words.finds_related and not asking.is_past:
             for row in filter(self._changes_unasked, self.rows):
                 self._odds[row] -= OF_UNASKED
+        self._greatest = max(self._odds.values(), default=0.0)
 
     def find_least(self, row: int, other: int) -> float:
         """Return the least score of a pair whose earlier statement no longer holds."""
-        least = LEAST_SUPERSEDING
         if self.asking.is_past:
-            least = LEAST_OF_PAST
-        elif self._by_line and not self._tells_of_others(row, other):
-            least = LEAST_DOUBTED
-        return least + self.care
+            return LEAST_OF_PAST + self.care
+        if self._by_line and not self._tells_of_others(row, other):
+            return LEAST_DOUBTED + self.care
+        least = LEAST_SUPERSEDING + self.care
+        if self._by_line or self._odds[row] == self._greatest:
+            return least
+        return least + MANY_CARE * self.asking.many
 
     def _tells_of_others(self, row: int, other: int) -> bool:
         """Return whether an earlier statement tells of persons, and a later one of none of them."""
