@@ -386,7 +386,6 @@ class Driver:
         scope, report = parse_outcome_event(event, self.clock())
         with self.open(scope) as session:
             accept_report(session, report)
-            catch_up(session)
 
     def send_outcome(self, scope: Scope, report: Report) -> None:
         """Take in the outcome of an episode."""

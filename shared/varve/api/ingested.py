@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varve.domain.conversation import Conversation
 from varve.usecases.ingest.ingest import IngestOutcome, ingest
+from varve.usecases.local import catch_up
 from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
 
@@ -64,8 +65,6 @@ def settle(
     progress: Progress = no_progress,
 ) -> Ingested:
     """Store what was accepted, unless a queue service delivers it."""
-    from varve.usecases.local import catch_up
-
     step = StepCounter("messages", accepted.messages, progress)
     return Ingested(accepted, catch_up(session, step))
 

@@ -8,7 +8,6 @@ from varve.api.arguments import checks_arguments
 from varve.domain.calendar import aware
 from varve.domain.experience.rows import Report
 from varve.usecases.experience.outcomes import report_outcome
-from varve.usecases.local import catch_up
 from varve.usecases.session import Session
 
 
@@ -37,7 +36,7 @@ class OutcomeRecorder(ABC):
         then = None if at is None else aware(at, "at")
         self._write_reads()
         with self._open() as session:
-            report = report_outcome(
+            return report_outcome(
                 session,
                 target,
                 outcome,
@@ -48,8 +47,6 @@ class OutcomeRecorder(ABC):
                 user=user,
                 at=then,
             )
-            catch_up(session)
-        return report
 
     @abstractmethod
     def _open(self, now: datetime | None = None) -> Session:

@@ -11,6 +11,7 @@ from varve.messages.outcome import check_report, parse_outcome, send_outcome
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.meter import doing
 from varve.usecases.experience.rows import read_past, send_rows, year_of
+from varve.usecases.local import catch_up
 from varve.usecases.privacy import Privacy
 from varve.usecases.session import Session
 
@@ -81,7 +82,8 @@ def report_outcome(
 def accept_report(session: Session, report: Report) -> Report:
     """Filter a report and put it on the ingest queue; return it as sent.
 
-    Raises Rejected: names the field; Retryable.
+    Without a queue service it is in memory when this returns.
+    Raises Rejected: names the field; Retryable, Misconfigured.
     """
     filtered = check_report(_filter(report, session.privacy))
     send_outcome(
@@ -90,6 +92,7 @@ def accept_report(session: Session, report: Report) -> Report:
         queue=session.queues.ingest,
         objects=session.objects,
     )
+    catch_up(session)
     return filtered
 
 

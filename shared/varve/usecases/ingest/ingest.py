@@ -12,6 +12,7 @@ from varve.domain.identity import Scope
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.messages.told import read_told
 from varve.ports.meter import doing
+from varve.usecases.local import catch_up
 from varve.usecases.session import OpenSession, Session
 
 MESSAGES_PER_PART = 40
@@ -134,12 +135,19 @@ def ingest(
 def ingest_all(
     open_session: OpenSession, conversations: Sequence[Conversation]
 ) -> IngestOutcome:
-    """Accept conversations of any agents, as `ingest` does."""
+    """Accept conversations of any agents, as `ingest` does.
+
+    Without a queue service they are in memory when this returns. Raises Misconfigured.
+    """
     sessions: dict[Scope, Session] = {}
     for conversation in conversations:
         if conversation.scope not in sessions:
             sessions[conversation.scope] = open_session(conversation.scope)
-    return _ingest([(sessions[one.scope], one) for one in conversations])
+    outcome = _ingest([(sessions[one.scope], one) for one in conversations])
+    for session in sessions.values():
+        with session:
+            catch_up(session)
+    return outcome
 
 
 def _ingest(given: Sequence[tuple[Session, Conversation]]) -> IngestOutcome:
