@@ -427,6 +427,38 @@ def test_markdown_headings_hold_the_dates() -> None:
     assert reasons(items) == ["words without a date"]
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "6 January 2026",
+        "Jan 6, 2026",
+        "Jan. 6, 2026",
+        "Tuesday, January 6th, 2026",
+        "6 de enero de 2026",
+        "Notes of 2026/01/06",
+    ],
+)
+def test_markdown_headings_may_tell_the_day_in_words(heading: str) -> None:
+    items = read("markdown", f"# {heading}\nI planted leeks.\n")
+    (one,) = conversations(items)
+    assert one["messages"][0]["timestamp"] == "2026-01-06T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "heading", ["6 January", "January 2026", "30 February 2026", "Garden"]
+)
+def test_a_markdown_heading_without_a_full_date_is_a_message(
+    heading: str,
+) -> None:
+    journal = f"# 2026-01-05\nI planted garlic.\n\n## {heading}\nIt rains.\n"
+    (one,) = conversations(read("markdown", journal))
+    assert said(one) == [
+        ("user", "I planted garlic."),
+        ("user", heading),
+        ("user", "It rains."),
+    ]
+
+
 # ---- recognition and streams
 
 

@@ -1,21 +1,25 @@
 """Markdown: a journal or a transcript whose headings hold dates.
 
-A heading with a date such as `## 2026-03-02` begins a conversation. A paragraph is a
-message. `**Dana:** words` and `Dana: words` name its speaker.
+A heading with a date such as `## 2026-03-02` or `## 2 March 2026` begins a conversation.
+A paragraph is a message, as a heading without a date is. `**Dana:** words` and
+`Dana: words` name its speaker.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 
 from varve.domain.identity import digest
+from varve.domain.language.timewords import find_full_date
 from varve.importers.items import Draft, ImportOptions, Item, Skipped, Source
 from varve.importers.streams import read_text_lines
 
 FORMAT = "markdown"
 _HEADING = re.compile(r"#{1,6} +(.*)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DOT_OF_WORD = re.compile(r"(?<=[^\W\d])\.")
+"""As of "Jan.", which the grammar of dates does not know."""
 _SPEAKER = re.compile(
     r"\*\*([^*:]{1,60}):?\*\*:? +(.*)|([A-Z][\w .'-]{0,59}): +(.*)"
 )
@@ -26,7 +30,7 @@ def recognize_text(head: str) -> bool:
     """Return whether a text has a heading with a date."""
     for line in head.splitlines():
         found = _HEADING.match(line)
-        if found and _DATE.search(found[1]):
+        if found and _read_date(found[1]):
             return True
     return False
 
@@ -43,6 +47,7 @@ class _Journal:
         """Begin a conversation if the heading has a date; yield the one before."""
         dated = _read_date(heading)
         if dated is None:
+            yield from self.take_paragraph([heading], number)
             return
         yield from self.close_section()
         self.at = dated
@@ -93,14 +98,20 @@ def _begin(name: str, number: int, options: ImportOptions) -> Draft:
 
 
 def _read_date(heading: str) -> datetime | None:
+    """Return the day that a heading names with its year, in figures or in words."""
     found = _DATE.search(heading)
-    if found is None:
-        return None
-    try:
-        day = datetime.fromisoformat(found[0])
-    except ValueError:
+    in_words = _DOT_OF_WORD.sub("", heading)
+    day = _read_iso(found[0]) if found else find_full_date(in_words)
+    if day is None:
         return None
     return datetime.combine(day, time(), tzinfo=UTC)
+
+
+def _read_iso(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _add_paragraph(draft: Draft, text: str, at: datetime) -> None:

@@ -89,6 +89,23 @@ def understand(
         return None
 
 
+def find_full_date(text: str) -> date | None:
+    """Return the first day that a text names with its year: "Tuesday, 6 January 2026"."""
+    if not hints_at_time(text):
+        return None
+    finder = ExpressionFinder(text, installed_grammar())
+    for one in finder.find_expressions():
+        if one.parts.day is None or one.parts.year is None:
+            continue
+        try:
+            span = _read(one, date.min)
+        except ValueError:  # outside the calendar
+            continue
+        if span is not None:
+            return span.first
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class _TimeReader:
     """Reads the times of a text by a grammar."""
