@@ -134,6 +134,15 @@ Where did we go two summers ago? | 2025-06-01 | 2025-09-22 | monthly
 this winter | 2026-12-01 | 2027-03-22 | monthly
 last winter | 2025-12-01 | 2026-03-22 | monthly
 next spring | 2027-03-01 | 2027-06-22 | monthly
+what happened in summer? | 2026-06-01 | 2026-09-22 | monthly
+What did I plant in the spring? | 2026-03-01 | 2026-06-22 | monthly
+What happened in the fall? | 2026-09-01 | 2026-12-22 | monthly
+Where were we in winter? | 2025-12-01 | 2026-03-22 | monthly
+Where did we go from spring to autumn? | 2026-03-01 | 2026-12-22 | monthly
+¿qué pasó en verano? | 2026-06-01 | 2026-09-22 | monthly
+¿Qué planté en primavera? | 2026-03-01 | 2026-06-22 | monthly
+¿Qué pasó en el otoño? | 2026-09-01 | 2026-12-22 | monthly
+¿Dónde estuvimos en invierno? | 2025-12-01 | 2026-03-22 | monthly
 ¿Qué hice el verano pasado? | 2026-06-01 | 2026-09-22 | monthly
 ¿Adónde fuimos hace dos veranos? | 2025-06-01 | 2025-09-22 | monthly
 en la primavera de 2025 | 2025-03-01 | 2025-06-22 | monthly
@@ -477,6 +486,10 @@ Did Dana fall in 2025 puddles?
 Where do we go in summer?
 ¿Qué hago en verano?
 Who hung up the spring coat?
+What did I learn in summer school?
+What happened in Spring Street?
+What did I do after the fall?
+summer
 hace más de dos meses
 los últimos días del curso
 What hurts in the last week of May's tour?

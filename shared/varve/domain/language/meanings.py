@@ -192,6 +192,12 @@ def _same_figures(parts: Parts, base: date, direction: int) -> Span | None:
     return _day_month(parts, base, direction)
 
 
+def _season(parts: Parts, base: date, direction: int) -> Span:
+    """in summer: the latest that has begun, or the first from the day on"""
+    in_year = partial(season_in, season=parts.season or 1)
+    return nearest_yearly(in_year, base, direction)
+
+
 def _holiday(parts: Parts, base: date, direction: int) -> Span:
     """Christmas, Christmas 2025"""
     if parts.year is not None:
@@ -373,6 +379,7 @@ _MEANINGS: Mapping[str, Meaning] = {
     "iso_month": _iso_month,
     "day_month": _day_month,
     "days": _days,
+    "season": _season,
     "season_year": _season_year,
     "month": _month,
     "month_week": _month_week,

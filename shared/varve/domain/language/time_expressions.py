@@ -22,7 +22,7 @@ BORROWS_YEAR = (
     "day_slash",
     "holiday",
 )
-_YEARLESS = (*BORROWS_YEAR, "weekday")
+_YEARLESS = (*BORROWS_YEAR, "season", "weekday")
 
 
 @dataclass(frozen=True, slots=True)
