@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,3 +96,29 @@ def test_a_vague_lesson_is_refused_by_its_option(
 ) -> None:
     assert main(["lessons", "add", "x", *given, "--store", str(tmp_path)]) == 2
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"until": "2026-03-31"},
+        {"minimum_days_ago": 200},
+        {"topics": ["roses"]},
+    ],
+)
+def test_the_hint_tells_whether_something_outside_the_limits_matches(
+    tmp_path: Path, limits: dict[str, Any]
+) -> None:
+    now = datetime(2026, 11, 20, 10, tzinfo=UTC)
+    memory = Memory.open(tmp_path, environment={}, now=now)
+    july, march = now.replace(month=7), now.replace(month=3)
+    memory.remember("We spent a week in Sagres.", at=july)
+    memory.remember("I planted roses.", at=march)
+    outside = memory.search("Sagres", **limits)
+    nowhere = memory.search("harbour", **limits)
+    assert outside.results == nowhere.results == []
+    assert outside.hint is not None
+    assert "outside them" in outside.hint
+    assert "Sagres" not in outside.hint
+    assert nowhere.hint is not None
+    assert nowhere.hint.startswith("Nothing here matches")

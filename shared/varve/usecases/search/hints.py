@@ -1,12 +1,29 @@
 """The hints of a search: why it found nothing, or not where the question asked."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
 from varve.domain.calendar import Grain
 from varve.domain.entities import fold_of_user
-from varve.domain.search.query import Filter
+from varve.domain.search.answer import SearchResponse
+from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.question import asks_how_things_stand
 from varve.domain.search.routing import Route
-from varve.usecases.search.lookup import Lanes, Running
+from varve.usecases.search.lookup import Lanes, Lookup, Running
 from varve.usecases.search.meant import explain_ambiguous
+
+LookUp = Callable[[Lookup, SearchRequest], SearchResponse]
+_NO_LIMITS: Mapping[str, Any] = {
+    "since": None,
+    "until": None,
+    "minimum_days_ago": 0,
+    "maximum_days_ago": None,
+    "memory_types": [],
+    "topics": [],
+    "people": [],
+    "about": None,
+}
 
 
 def explain_found(way: Route, lanes: Lanes, running: Running) -> str | None:
@@ -61,14 +78,21 @@ def _explain_name(way: Route, running: Running) -> str | None:
 
 
 def explain_empty(
-    way: Route, lanes: Lanes, found: int, running: Running
+    way: Route,
+    lanes: Lanes,
+    found: int,
+    running: Running,
+    look_up: LookUp,
 ) -> str:
-    """Say why nothing is shown and what to do next; `found` records matched."""
+    """Say why nothing is shown and what to do next; `found` records matched.
+
+    `look_up` answers a request: a question may find something without its limits.
+    """
     if found:
         limit = running.request.max_tokens
         return f"Of {found} that match none fits maxTokens={limit}; raise it."
     if lanes.filled:
-        return _explain_unmatched(way, running)
+        return _explain_unmatched(way, running, look_up)
     lookup = running.lookup
     counts = {
         grain: lookup.reader.count(lookup.scope, grain, where=Filter())
@@ -83,15 +107,29 @@ def explain_empty(
     return _explain_limits(stored, way, running, in_lanes=in_lanes)
 
 
-def _explain_unmatched(way: Route, running: Running) -> str:
+def _explain_unmatched(way: Route, running: Running, look_up: LookUp) -> str:
     """Say that no record matches the question or, without one, has what is to be mentioned."""
     named = _list_named(running)
     if named and not way.text:
         return f"Nothing here mentions {named}; leave that out to list the newest."
+    if way.text and _finds_outside(running, look_up):
+        return (
+            "Nothing within these limits matches, but something outside them "
+            "does; widen the time, the types, the topics or the names."
+        )
     return (
         "Nothing here matches; ask in other words, or leave the question "
         "out to list the newest."
     )
+
+
+def _finds_outside(running: Running, look_up: LookUp) -> bool:
+    """Return whether the question finds anything without its limits of time, type and mentions."""
+    wide = running.request.model_copy(update=_NO_LIMITS)
+    if wide == running.request:
+        return False
+    lookup = replace(running.lookup, reranker=None)
+    return bool(look_up(lookup, wide).results)
 
 
 def _explain_limits(
@@ -107,7 +145,7 @@ def _explain_limits(
     if in_lanes:
         return (
             f"Records by grain: {stored}; none within these limits "
-            "(time, user, conversation)."
+            "(time, user, conversation, type)."
         )
     return f"There are no {way.lanes[0]} records. By grain: {stored}."
 

@@ -169,7 +169,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
         explain_bearers(meant, [item.content for item in best])
         or explain_found(way, lanes, running)
         if best
-        else explain_empty(way, lanes, len(found), running)
+        else explain_empty(way, lanes, len(found), running, look_up)
     )
     # One validation of all values: twice as fast as one for each result.
     return SearchResponse.model_validate(
