@@ -42,6 +42,16 @@ def test_a_faulty_option_is_named(
     assert told in capsys.readouterr().err
 
 
+def test_a_key_that_is_given_twice_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = ["--where", "channel=phone", "--where", "channel=email"]
+    with pytest.raises(SystemExit) as ended:
+        main(["search", "x", *entries, "--store", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "--where: 'channel' is given twice" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

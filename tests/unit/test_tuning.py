@@ -59,7 +59,9 @@ def test_a_fitted_weight_stays_within_its_bounds() -> None:
     assert setting.with_weight("kin", BALANCED.weights["kin"]) == Setting()
 
 
-@pytest.mark.parametrize("text", ["moon=1", "date", "date=9", "date=nan", ""])
+@pytest.mark.parametrize(
+    "text", ["moon=1", "date", "date=9", "date=nan", "", "date=1,date=1"]
+)
 def test_weights_of_a_wrong_form_are_refused(text: str) -> None:
     with pytest.raises(Rejected, match="weights"):
         parse_weights(text)

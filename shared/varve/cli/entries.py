@@ -10,7 +10,7 @@ from varve.domain.search.query import split_names
 
 
 class AddEntry(argparse.Action):
-    """Add one entry to the option's dictionary.
+    """Add one entry to the option's dictionary; a key that it has is an error.
 
     A value that is a JSON number, true or false is that value; any other is a text, and a
     text in quotes always is.
@@ -27,6 +27,8 @@ class AddEntry(argparse.Action):
         if not equals:
             parser.error(f"{option_string} must be KEY=VALUE")
         known: dict[str, Scalar] = getattr(namespace, self.dest) or {}
+        if name in known:
+            parser.error(f"{option_string}: {name[:80]!r} is given twice")
         setattr(namespace, self.dest, {**known, name: read_value(text)})
 
 

@@ -93,6 +93,8 @@ def parse_weights(text: str, field: str = "weights") -> dict[str, float]:
         if name not in BALANCED.weights:
             known = ", ".join(BALANCED.weights)
             raise Rejected(field, f"{name[:40]!r} is not one of {known}")
+        if name in weights:
+            raise Rejected(field, f"{name} is given twice")
         try:
             weight = float(number)
         except ValueError as error:
