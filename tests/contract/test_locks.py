@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.moto_process import PROJECT
 from varve.adapters.objects.locks import DirectoryLocks, ProcessLocks
+from varve.domain.errors import Retryable
 from varve.ports.locks import Locks
 
 ROUNDS = 200
@@ -43,6 +44,16 @@ def clients(request: pytest.FixtureRequest, tmp_path: Path) -> list[Locks]:
     if request.param == "process":
         return [ProcessLocks(str(tmp_path)) for _ in range(2)]
     return [DirectoryLocks(tmp_path) for _ in range(2)]
+
+
+def test_a_store_without_room_for_a_lock_file_is_named_as_given(
+    tmp_path: Path,
+) -> None:
+    store = tmp_path / ("x" * 300)
+    locks = DirectoryLocks(store)
+    told = f"^store {store} cannot be written: File name too long$"
+    with pytest.raises(Retryable, match=told), locks.hold("write", ["a"]):
+        pass
 
 
 def test_two_threads_never_hold_one_name_together(

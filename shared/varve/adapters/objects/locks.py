@@ -62,9 +62,9 @@ class DirectoryLocks(ProcessLocks):
         try:
             held.enter_context(_lock_file(path))
         except OSError as error:
-            fault = disk_error(f"store {self._store} cannot be written", error)
-            raise fault or Retryable(
-                f"lock {path}: {error.strerror}"
+            where = f"store {self._store} cannot be written"
+            raise disk_error(where, error) or Retryable(
+                f"{where}: {error.strerror}"
             ) from error
 
 
