@@ -163,6 +163,9 @@ def test_the_command_prints_a_table_and_its_rows_as_json(
     expected = (tokens * 0.15 + row["tokensOut"] * 0.60) / 1e6
     assert row["dollars"] == pytest.approx(expected, abs=1e-8)
     assert main(["costs", "--since", "yesterday", *store]) == 2
+    assert main(["costs", "--since", "2026-11-21", *store]) == 2
+    future = "--since: 2026-11-21 lies after today, 2026-11-20"
+    assert future in capsys.readouterr().err
 
 
 def test_a_workspaces_price_replaces_the_listed_one() -> None:

@@ -331,7 +331,7 @@ class OwnerVerbs:
         By default since the calendar month began, in the workspace's zone, else since the
         day of `since`. With `everyone` all the store's workspaces are counted, and the
         work that is no agent's. What this process has counted is folded in first.
-        Raises Rejected: `since` has no time zone; Misconfigured, Retryable.
+        Raises Rejected: `since` has no time zone or lies after today; Misconfigured, Retryable.
         """
         from varve.usecases.operate.costs import read_costs
 

@@ -11,7 +11,7 @@ from varve.api.memory import Memory
 from varve.cli.output import format_count, print_result, say
 from varve.domain.calendar import parse_instant, start_of_day
 from varve.domain.costs import CostRow, Costs, format_dollars
-from varve.domain.errors import Rejected, VarveError
+from varve.domain.errors import Rejected, VarveError, rename_field
 from varve.domain.usage import STORE_REQUESTS, Item, ModelUsage
 
 _HEADINGS = (
@@ -40,12 +40,13 @@ def add_costs(command: argparse.ArgumentParser) -> None:
 def costs(options: argparse.Namespace, memory: Memory) -> None:
     """Print what the workspace's agents have used, with estimated dollars.
 
-    Raises Rejected: `--since` is no time.
+    Raises Rejected: `--since` is no time, or lies after today.
     """
     since = None
     if options.since is not None:
         since = _parse_since(options.since, memory)
-    found = memory.costs(since=since, everyone=options.everyone)
+    with rename_field({"since": "--since"}):
+        found = memory.costs(since=since, everyone=options.everyone)
     print_result(options, found.to_dict(), _format_costs(found))
 
 

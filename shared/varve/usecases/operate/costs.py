@@ -26,7 +26,7 @@ from varve.domain.costs import (
     parse_days,
     price_rows,
 )
-from varve.domain.errors import Contended
+from varve.domain.errors import Contended, Rejected
 from varve.domain.identity import Scope
 from varve.domain.prices import prices_with
 from varve.domain.usage import Item, Purpose
@@ -199,12 +199,14 @@ def read_costs(
 
     By default since the calendar month began. With `everyone` of all the store's
     workspaces, each at its own prices, and of the work that is no agent's. The session
-    must be the owner's. Raises Retryable, Misconfigured, Rejected.
+    must be the owner's. Raises Rejected: `since` lies after today; Retryable, Misconfigured.
     """
     until = day_of(session.now, session.zone)
     first = month_of_day(until) + "-01"
     if since is not None:
         first = day_of(since, session.zone)
+    if first > until:
+        raise Rejected("since", f"{first} lies after today, {until}")
     rows: list[CostRow] = []
     for workspace in _workspaces(session, everyone=everyone):
         rows += _read_workspace(session, workspace, first, until)
