@@ -260,9 +260,9 @@ def test_jsonl_needs_a_time_and_leaves_out_tools() -> None:
         ]
     }
     lines = "\n".join([json.dumps(line)] * 2)
-    assert "messages without a time: give one with --at" in reasons(
-        read("jsonl", lines)
-    )
+    untimed = "messages without a time: give one with --at"
+    told = sorted(reasons(read("jsonl", lines)))
+    assert told == [untimed] * 4 + ["role system"] * 2
     first, again = conversations(read("jsonl", lines, at=AT))
     assert first == again
     assert said(first) == [("user", "Hello"), ("assistant", "Hi")]
@@ -273,6 +273,15 @@ def test_openai_takes_a_list_of_messages() -> None:
     (found,) = conversations(read("openai", messages, at=AT, user="u-1"))
     assert found["userId"] == "u-1"
     assert found["messages"][0]["name"] == "Dana"
+
+
+def test_openai_takes_one_message_alone() -> None:
+    message = {"role": "user", "content": "I live in Rome."}
+    (found,) = conversations(read("openai", message, at=AT))
+    assert said(found) == [("user", "I live in Rome.")]
+    assert reasons(read("openai", message)) == [
+        "messages without a time: give one with --at"
+    ]
 
 
 # ---- mem0, Letta, AgentCore

@@ -26,6 +26,7 @@ from varve.importers.streams import read_lines, read_whole
 
 ONE = "openai"
 LINES = "jsonl"
+_UNTIMED = "messages without a time: give one with --at"
 
 
 def recognize_one(first: Mapping[str, Any]) -> bool:
@@ -44,9 +45,11 @@ def recognize_lines(first: Mapping[str, Any]) -> bool:
 
 
 def read_one(source: Source, options: ImportOptions) -> Iterator[Item]:
-    """Yield a file's conversation: a list of messages, or an object that has one."""
+    """Yield a file's conversation: messages, one message, or an object that has a list."""
     value = read_whole(source)
-    messages = value.get("messages") if isinstance(value, Mapping) else value
+    messages = value
+    if isinstance(value, Mapping):
+        messages = value.get("messages", [value])
     yield from _read_messages(ONE, objects_in(messages), "messages", options)
 
 
@@ -74,6 +77,7 @@ def _read_messages(
 ) -> Iterator[Item]:
     words = json.dumps(messages, sort_keys=True, ensure_ascii=True)
     draft = Draft(format_, digest(words, length=32), place, options.user)
+    untimed: list[Skipped] = []
     for number, message in enumerate(messages):
         role = text_of(message.get("role"))
         if role not in SPOKEN:
@@ -81,8 +85,8 @@ def _read_messages(
             continue
         at = read_time(message.get("timestamp")) or options.at
         if at is None:
-            yield Skipped(place, "messages without a time: give one with --at")
-            return
+            untimed.append(Skipped(place, _UNTIMED))
+            continue
         draft.add(
             role,
             text_of_parts(message.get("content")),
@@ -90,4 +94,7 @@ def _read_messages(
             at=at,
             name=text_of(message.get("name")),
         )
-    yield from draft.items()
+    yield from untimed
+    yield from (
+        draft.items() if draft.messages or not untimed else draft.skipped
+    )
