@@ -75,8 +75,12 @@ def test_facts_of_a_graph_keep_their_intervals(
     file = tmp_path / "graph.json"
     file.write_text(json.dumps({"nodes": nodes, "edges": [edge]}))
     store = tmp_path / "store"
-    code, report, _ = run("ingest", file, "--store", store, capsys=capsys)
+    ingest = ("ingest", file, "--store", store)
+    code, report, _ = run(*ingest, capsys=capsys)
     assert (code, report["files"][str(file)]["facts"]) == (0, 2)
+    assert report["stored"]["tripleOperations"] == 2
+    _, again, _ = run(*ingest, capsys=capsys)
+    assert again["stored"]["tripleOperations"] == 0
     memory = Memory.open(store, environment={})
     (fact,) = memory.graph.entity("Dana", history=True)["facts"]
     assert "lisbon" in str(fact).lower()

@@ -8,7 +8,7 @@ from varve.api.memory import Memory
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.triple import Op
+from varve.domain.triple import Op, evidence_of
 from varve.importers.formats import Format
 from varve.importers.items import (
     Faulty,
@@ -108,6 +108,8 @@ class _Storing:
         self._pool: WorkerPool | None = None
         self._sharing: dict[Scope, bool] = {}
         self._asking: dict[Scope, list[str]] = {}
+        self._operations: int | None = None
+        self._sent = 0
 
     def take(self, item: Item) -> None:
         """Take one item of a file; a full batch is stored."""
@@ -141,6 +143,7 @@ class _Storing:
 
     def finish(self) -> None:
         """Store what waits, wait for the workers, and read what was asked to be forgotten."""
+        self._count_facts()
         self.flush(is_long=self._pool is not None)
         if self._pool is not None:
             self._settle(self._pool.finish())
@@ -211,7 +214,8 @@ class _Storing:
             self._messages += len(conversation.messages)
 
     def _take_fact(self, found: FoundFact) -> None:
-        graph = self._open_agent(None).graph
+        memory = self._open_agent(None)
+        graph = memory.graph
         collect = (
             graph.insert_facts if found.op is Op.ADD else graph.delete_facts
         )
@@ -220,13 +224,28 @@ class _Storing:
             if self._dry_run:
                 graph.close()
             else:
-                graph.save()
+                if self._operations is None:
+                    self._operations = _count_operations(memory)
+                self._sent += graph.save()
         except (Rejected, Retryable) as error:
             graph.close()
             self._report.again = self._report.again or error.retryable
             self._report.fail(found.place, str(error))
             return
         self._report.facts += 1
+
+    def _count_facts(self) -> None:
+        """Count what the facts have added to the graph; with a queue, what was sent.
+
+        The file's conversations are not stored yet: they count their own.
+        """
+        if self._operations is None or self._report.stored is None:
+            return
+        memory = self._open_agent(None)
+        added = _count_operations(memory) - self._operations
+        if memory.sessions.settings.write_queue_url:
+            added = self._sent
+        self._report.stored["tripleOperations"] += added
 
     def _group_by_memory(
         self,
@@ -281,6 +300,12 @@ class _Storing:
                 outages += error.retryable
                 self._report.again = self._report.again or error.retryable
                 self._report.fail(one.place, str(error))
+
+
+def _count_operations(memory: Memory) -> int:
+    """Return how many triple operations a memory's graph has. Raises Retryable."""
+    with memory.sessions.open(memory.scope) as session:
+        return len(evidence_of(session.graph.triples(session.scope)))
 
 
 def _count_messages(group: Sequence[UnstoredConversation]) -> int:
