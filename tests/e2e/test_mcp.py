@@ -111,10 +111,10 @@ def test_invariant_7_whose_memory_it_is_never_comes_from_what_a_model_writes(
         )
 
     async def asking(client: Client) -> None:
-        for arguments in ({}, {"userId": "u-2"}, {"conversationId": "c-u-2"}):
+        for arguments in ({}, {"userId": "u-1"}, {"conversationId": "c-u-2"}):
             found = await call(client, "search_memory", **arguments)
             assert {result["userId"] for result in found["results"]} <= {"u-1"}
-        for name in ("user_id", "workspaceId", "agentId"):
+        for name in ("userId", "user_id", "workspaceId", "agentId"):
             refused = await call(client, "search_memory", **{name: "u-2"})
             assert refused["error"]["field"] == name
         message = {"content": "Mine is 4712."}
@@ -147,6 +147,7 @@ def test_what_is_wrong_with_a_call_is_told_and_the_next_is_answered(
             ({"messages": "I moved."}, "messages"),
             ({"messages": []}, "messages"),
             ({"messages": ["I moved."]}, "messages[0]"),
+            ({"messages": [{"content": " "}]}, "messages[0].content"),
             (
                 {
                     "messages": [

@@ -73,6 +73,7 @@ class Tools:
         try:
             if name == NAME:
                 self._require_offered(arguments.get("agents"))
+                self._require_pinned(arguments.get("userId"))
                 return answer_search(self.memory, self.user_id, arguments)
             answer: Json = shorten(self._answers[name](arguments))
         except VarveError as error:
@@ -90,6 +91,14 @@ class Tools:
             raise Rejected(
                 "agents", f"names others than this server offers: {offered}"
             )
+
+    def _require_pinned(self, asked: object) -> None:
+        """Raise Rejected if a model names another user than the one that the server pins."""
+        if self.user_id is None or asked in (None, "", self.user_id):
+            return
+        raise Rejected(
+            "userId", "is not the user of this server; leave it out"
+        )
 
     def require_own(self, record_id: str) -> None:
         """Raise Rejected if there is no such record, or it is another user's."""

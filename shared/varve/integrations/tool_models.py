@@ -5,12 +5,23 @@ Fields with a description are part of what a language model sees.
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from varve.domain.conversation import MAX_MESSAGES, Instant, Name, PathId
-from varve.domain.validation import StrictCamelModel
+from varve.domain.validation import (
+    StrictCamelModel,
+    build_validator,
+    check_words,
+)
 
 MAX_RECALLED = 50
+
+
+def _require_words(text: str, field: str) -> None:
+    check_words(**{field: text})
+
+
+Words = Annotated[str, AfterValidator(build_validator(_require_words))]
 
 
 class RememberedMessage(StrictCamelModel):
@@ -20,7 +31,7 @@ class RememberedMessage(StrictCamelModel):
         Literal["user", "assistant"],
         Field(description="user (default) or assistant"),
     ] = "user"
-    content: Annotated[str, Field(description="The words as they were said")]
+    content: Annotated[Words, Field(description="The words as they were said")]
     name: Annotated[Name | None, Field(description="Who said them")] = None
     timestamp: Annotated[
         Instant | None,
