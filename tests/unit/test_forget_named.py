@@ -191,3 +191,48 @@ def test_a_proposal_is_taken_alone(
     with pytest.raises(Rejected, match="exactly one"):
         shared.forget(proposal=number, **other)
     assert len(shared.search("Rex", user_id="ana").results) > 0
+
+
+@pytest.mark.parametrize(
+    ("told", "answer", "query"),
+    [
+        (
+            "My phone number is +351 912 345 678.",
+            "Noted, your number is 912 345 678.",
+            "phone number",
+        ),
+        ("My dog is called Rex.", "Rex is a fine name!", "my dog"),
+        (
+            "Mi sueldo es de 2100 euros.",
+            "Apunto 2100 al mes.",
+            "mi sueldo",
+        ),
+    ],
+)
+def test_a_query_takes_the_answers_that_repeat_what_it_names(
+    tmp_path: Path, told: str, answer: str, query: str
+) -> None:
+    others = ("The oven is new.", "> An oven lasts ten years.")
+    with Memory.open(tmp_path, now=NOW) as memory:
+        memory.ingest(talk(1, told, f"> {answer}", *others))
+        proposed = memory.propose_forget(query, user_id="u-1")["statements"]
+        assert f"Assistant: {answer}" in [one["content"] for one in proposed]
+        receipt = memory.forget(query=query, user="u-1", verify=True)
+        assert receipt["verification"]["proved"] is True
+        records = memory.list(limit=100, memory_types=["turn"]).records
+    left = [one.content for one in records]
+    assert left == [
+        "Assistant: An oven lasts ten years.",
+        "u-1: The oven is new.",
+    ]
+
+
+def test_a_query_takes_no_other_turn_of_whom_it_names(tmp_path: Path) -> None:
+    later = "The vet said Rex is well, and I paid 60 euros."
+    with Memory.open(tmp_path, now=NOW) as memory:
+        memory.ingest(talk(1, "> Is your dog called Rex?", later))
+        memory.ingest(talk(2, "My dog is called Rex.", later))
+        memory.forget(query="is my dog called", user="u-1")
+        records = memory.list(limit=100, memory_types=["turn"]).records
+    left = [one.content for one in records]
+    assert left.count(f"u-1: {later}") == 2

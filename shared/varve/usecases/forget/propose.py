@@ -19,6 +19,7 @@ from varve.domain.statements.pairs.likeness import (
     telling_words,
     word_likeness,
 )
+from varve.usecases.forget.echoes import find_echoes
 from varve.usecases.forget.fold_proposals import (
     fold_statements,
     list_sentences,
@@ -35,15 +36,16 @@ def propose(
 ) -> list[Proposal]:
     """Return the statements that the query names, the likeliest first.
 
-    Each stands for all its tellings. Nothing below `LEAST_LIKENESS` is proposed and, with
-    `user_id`, nothing that is not that user's alone. Raises Rejected: the query is empty.
+    Each stands for all its tellings. Nothing below `LEAST_LIKENESS` is proposed but the
+    answers that repeat it and, with `user_id`, nothing that is not that user's alone.
+    Raises Rejected: the query is empty.
     """
     if not telling_words(query):
         raise Rejected("query", "has no words to look for")
     found = list(read_statements(session))
     if user_id is not None:
         found = [one for one in found if one.users == {user_id}]
-    return _weigh(session, query, _keep_near(query, found))
+    return _weigh(session, query, found)
 
 
 def _keep_near(query: str, found: Sequence[Proposal]) -> Iterator[Proposal]:
@@ -79,12 +81,12 @@ def _read_own(query: str, names: Iterable[str]) -> tuple[Topic, ...]:
 
 
 def _weigh(
-    session: Session, query: str, found: Iterable[Proposal]
+    session: Session, query: str, found: Sequence[Proposal]
 ) -> list[Proposal]:
-    """Return the statements that are likely enough: by words, else by meaning."""
+    """Return the statements that are likely enough, by words, else by meaning, and echoes."""
     near: list[Proposal] = []
     said: list[str] = []
-    for one in found:
+    for one in _keep_near(query, found):
         words = leave_out_others(query, one.content)
         share = word_likeness(query, words)
         if share >= WORTH_EMBEDDING:
@@ -103,4 +105,9 @@ def _weigh(
         weighed = replace(one, likeness=likeness)
         kept = likely if likeness >= LEAST_LIKENESS else others
         kept.append(weighed)
+    known = {one.id for one in likely}
+    for one in find_echoes(query, likely, found):
+        if one.id not in known:
+            share = word_likeness(query, one.content)
+            likely.append(replace(one, likeness=share))
     return fold_statements(query, likely, others, vectors)

@@ -61,16 +61,21 @@ class ForgottenValue(Forgotten):
         return frozenset(found)
 
     def is_named_in(self, text: str) -> bool:
-        """Return whether a text names the value in whole words, or in the same digits."""
-        if spaced_words(self.value) in spaced_words(text):
-            return True
-        digits = _join_digits(self.value)
-        if len(digits) < MIN_DIGITS:
-            return False
-        return any(digits in _join_digits(run) for run in _RUN.findall(text))
+        """Return whether a text repeats the value."""
+        return repeats_value(text, self.value)
 
 
 AnyForgotten = ForgottenValue | ForgottenWords
+
+
+def repeats_value(text: str, value: str) -> bool:
+    """Return whether a text names a value in whole words, or in the same digits."""
+    if spaced_words(value) in spaced_words(text):
+        return True
+    digits = _join_digits(value)
+    if len(digits) < MIN_DIGITS:
+        return False
+    return any(digits in _join_digits(run) for run in _RUN.findall(text))
 
 
 def choose_concerning(

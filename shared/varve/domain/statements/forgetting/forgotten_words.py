@@ -7,7 +7,6 @@ from datetime import date
 from typing import Self
 
 from varve.domain.language.courtesies import is_courtesy
-from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import spaced_words
 from varve.domain.record import turn_id
 from varve.domain.search.row import MessageKey
@@ -21,11 +20,14 @@ from varve.domain.statements.forgetting.forgotten import (
 )
 from varve.domain.statements.forgetting.named_topics import Topic
 from varve.domain.statements.forgetting.requests import Naming
-from varve.domain.statements.forgetting.told_sentences import read_sentence
+from varve.domain.statements.forgetting.told_sentences import (
+    has_any,
+    list_values,
+    read_sentence,
+)
 from varve.domain.statements.forgetting.topics import read_topics
 from varve.domain.statements.forgetting.wholes import Days, read_days
 from varve.domain.statements.pairs.likeness import LEAST_LIKENESS
-from varve.domain.statements.texts.particulars import is_date_word
 from varve.domain.statements.texts.parts import (
     find_parts,
     find_with_rest,
@@ -131,13 +133,7 @@ class _Matter:
 
     def list_values(self, text: str) -> frozenset[str]:
         """Return the folded figures and names of a text, but for the speaker's and days."""
-        sentence = read_sentence(text, self.speaker)
-        own = read_sentence(self.speaker, "").words
-        figures = {word for word in sentence.words if _has_figure(word)}
-        names = sentence.names - STOP_WORDS - set(own)
-        return frozenset(
-            figures | {one for one in names if not is_date_word(one)}
-        )
+        return list_values(text, self.speaker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,8 +359,7 @@ def _find_repeated(
         parts = frozenset(
             number
             for number, part in enumerate(split_parts(turn.words))
-            if not values.isdisjoint(matter.list_values(part))
-            or matter.has_name(part)
+            if has_any(part, values, matter.speaker) or matter.has_name(part)
         )
         if parts:
             yield _Told(turn, parts)
@@ -385,10 +380,6 @@ def _find_names(
             for topic in meant:
                 if topic.is_told_in(sentence):
                     yield from topic.list_names(sentence)
-
-
-def _has_figure(word: str) -> bool:
-    return sum(map(str.isdecimal, word)) > 1
 
 
 def _is_figure(word: str) -> bool:

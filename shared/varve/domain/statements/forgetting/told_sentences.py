@@ -1,14 +1,17 @@
 """Sentences as requests to forget compare them: of their speaker, in the first person."""
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 
 from varve.domain.language.phrases import fold_apostrophes
 from varve.domain.language.stems import stems
+from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import bare_words, fold, written_words
 from varve.domain.statements.texts.cues import join_phrases
+from varve.domain.statements.texts.particulars import is_date_word
 
 MAX_CACHED_SENTENCES = 8_192
 _GENDERS = {"a", "o"}
@@ -54,6 +57,25 @@ def tell_own(text: str, speaker: str) -> str:
     if fold(speaker) not in fold(text):
         return text
     return spanish_first_person(english_first_person(text, speaker), speaker)
+
+
+def list_values(text: str, speaker: str) -> frozenset[str]:
+    """Return the folded figures and names of a text, but for its speaker's and days."""
+    sentence = read_sentence(text, speaker)
+    own = read_sentence(speaker, "").words
+    figures = {word for word in sentence.words if _has_figure(word)}
+    names = sentence.names - STOP_WORDS - set(own)
+    return frozenset(figures | {one for one in names if not is_date_word(one)})
+
+
+def has_any(text: str, values: Set[str], speaker: str) -> bool:
+    """Return whether a text has any of these folded figures and names."""
+    written = read_sentence(text, speaker).written
+    return not values.isdisjoint(written | list_values(text, speaker))
+
+
+def _has_figure(word: str) -> bool:
+    return sum(map(str.isdecimal, word)) > 1
 
 
 @cache
