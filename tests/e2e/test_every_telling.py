@@ -66,6 +66,20 @@ def test_the_listing_tells_how_many_tellings_a_number_stands_for(
     assert json.loads(capsys.readouterr().out)["erased"]["messages"] == 4
 
 
+def test_the_lists_tell_a_message_that_says_more_than_its_statement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = open_memory(tmp_path)
+    told = "I live in Porto and my dog is called Rex."
+    memory.ingest(conversation("c-1", told))
+    memory.ingest(conversation("c-2", "Forget where I live."))
+    whole = f"     with its whole message: Ana Ruiz: {told}"
+    store = ["--store", str(tmp_path)]
+    for command in (["review"], ["forget", "--proposal", "1", "--dry-run"]):
+        assert main([*command, *store]) == 0
+        assert whole in capsys.readouterr().out.splitlines()
+
+
 @pytest.mark.parametrize(
     ("told", "again", "different", "query"),
     [

@@ -358,6 +358,9 @@ def test_a_name_that_a_message_gives_to_a_relative_is_hidden_too(
     assert "flute" in shown
 
 
+HOME_AND_JOB = "I live in Porto with my dog Bruno and I was fired from Globex."
+
+
 def test_a_request_to_forget_leaves_the_rest_of_a_message(
     memory: Memory,
 ) -> None:
@@ -373,6 +376,28 @@ def test_a_request_to_forget_leaves_the_rest_of_a_message(
     memory.summarize()
     assert all("50000" not in one for one in read_stored_summaries(memory))
     assert any("cello" in one for one in read_stored_summaries(memory))
+
+
+@pytest.mark.parametrize(
+    ("request_", "shown", "whole"),
+    [
+        (
+            "Forget where I live.",
+            "u-1 lives in Porto.",
+            [f"u-1: {HOME_AND_JOB}"],
+        ),
+        ("Forget that I was fired from Globex.", f"u-1: {HOME_AND_JOB}", []),
+    ],
+)
+def test_a_proposal_shows_what_the_request_names_and_all_that_goes(
+    memory: Memory, request_: str, shown: str, whole: list[str]
+) -> None:
+    memory.ingest(talk(1, HOME_AND_JOB))
+    memory.ingest(talk(2, request_))
+    [proposal] = memory.review().proposals
+    first = proposal["statements"][0]
+    assert first["content"] == shown
+    assert first["wholeMessages"] == whole
 
 
 def test_a_request_to_forget_all_about_a_person_hides_answers_and_her_name(

@@ -197,12 +197,19 @@ def _format_statements(statements: Iterable[dict[str, Any]]) -> Iterator[str]:
             f"{one['number']:>3}. {one['date']}  {one['memoryType']:<8}{words}"
         )
         yield line + tell_tellings(one)
+        yield from tell_whole_messages(one)
 
 
 def tell_tellings(statement: dict[str, Any]) -> str:
     """Return how often a statement is told, if more than once: ` (told 4 times)`."""
     times = statement["tellings"]
     return f" (told {times} times)" if times > 1 else ""
+
+
+def tell_whole_messages(statement: dict[str, Any]) -> Iterator[str]:
+    """Yield the messages that go with a statement and say more than it does."""
+    for words in statement["wholeMessages"]:
+        yield f"     with its whole message: {fit_line(words)}"
 
 
 def _format_plan(plan: dict[str, Any]) -> Iterator[str]:

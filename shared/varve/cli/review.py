@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 
 from varve.api.memory import Memory
-from varve.cli.forgetting import tell_tellings
+from varve.cli.forgetting import tell_tellings, tell_whole_messages
 from varve.cli.output import fit_line, format_count, print_result
 from varve.domain.review import DoubtfulStatement, NotCompared, Review
 
@@ -49,6 +49,7 @@ def _format_review(found: Review) -> Iterator[str]:
         for statement in proposal["statements"]:
             words = fit_line(statement["content"])
             yield f"  {statement['date']}  {words}{tell_tellings(statement)}"
+            yield from tell_whole_messages(statement)
         yield f"  erase with: varve forget --proposal {proposal['proposal']}"
     if not found.statements and not found.proposals:
         yield "nothing to review"

@@ -29,7 +29,6 @@ from varve.domain.statements.forgetting.forgetting import (
     AnyForgotten,
     keep_rest,
 )
-from varve.domain.statements.forgetting.forgotten_words import ForgottenWords
 from varve.domain.statements.standings.matter import find_doubt
 from varve.domain.statements.standings.standings import Standings
 from varve.domain.statements.stores.told_values import ToldValues
@@ -39,12 +38,9 @@ from varve.domain.statements.texts.particulars import (
 )
 from varve.domain.triple import Triple
 from varve.ports.meter import doing
-from varve.usecases.erasure import proposed
-from varve.usecases.forget.asked_statements import is_asked
 from varve.usecases.forget.asked_to_forget import read_forgotten
-from varve.usecases.forget.fold_proposals import fold_statements
 from varve.usecases.forget.forgotten_statements import stated_by_row
-from varve.usecases.forget.proposals import Proposal, read_statements
+from varve.usecases.forget.propose_requested import propose_requested
 from varve.usecases.forget.proposed import list_forget_proposals
 from varve.usecases.search.find import Stock
 from varve.usecases.session import Session
@@ -85,7 +81,7 @@ def review(
     triples = session.graph.triples(session.scope)
     reader = session.records.at(session.scope)
     forgotten = read_forgotten(session.scope, reader, triples)
-    _propose_erasures(session, forgotten)
+    propose_requested(session, forgotten)
     before = microseconds(session.now - timedelta(days=days))
     windows = _Windows(session, user_id)
     doubts = _Doubts(session, triples, forgotten, user_id)
@@ -306,36 +302,6 @@ class _Doubts:
 
     def _day(self, time: int) -> str:
         return day_of(moment(time), self._session.zone)
-
-
-def _propose_erasures(
-    session: Session, values: Sequence[AnyForgotten]
-) -> None:
-    """Leave a proposal for each request to forget whose words memory still has."""
-    if not values:
-        return
-    named: dict[MessageKey, list[Proposal]] = {
-        one.request: [] for one in values
-    }
-    asked: dict[MessageKey, str] = {
-        one.request: _tell_asked(one) for one in values
-    }
-    for one in read_statements(session):
-        for request in {
-            value.request for value in values if is_asked(one, value)
-        }:
-            named[request].append(one)
-    for request, stating in named.items():
-        if stating:
-            folded = fold_statements(asked[request], stating)
-            proposed.keep(session, folded)
-
-
-def _tell_asked(value: AnyForgotten) -> str:
-    """Return words that tell the sentences to forget from the others of a message."""
-    if isinstance(value, ForgottenWords):
-        return value.asking.turn.words
-    return value.value
 
 
 def _measure_passage(

@@ -14,7 +14,11 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.errors import Rejected
 from varve.domain.identity import digest
 from varve.usecases.erasure.audit_object import AuditObject
-from varve.usecases.forget.proposals import Proposal, read_statements
+from varve.usecases.forget.proposals import (
+    Proposal,
+    list_whole_messages,
+    read_statements,
+)
 from varve.usecases.session import Session
 
 KEPT = timedelta(days=30)
@@ -153,6 +157,7 @@ def _build_statement(
         erases=tuple(id_ for id_, _ in left),
         users=first.users,
         likeness=1.0,
+        whole_messages=list_whole_messages(first, (one for _, one in left)),
     )
 
 

@@ -19,7 +19,7 @@ from varve.domain.statements.pairs.sameness import (
     tell_difference,
 )
 from varve.domain.statements.texts.parts import split_parts
-from varve.usecases.forget.proposals import Proposal
+from varve.usecases.forget.proposals import Proposal, list_whole_messages
 
 _NOTE = "note"
 _ORDER = ("fact", "turn", _NOTE, "profile", "triple", "summary")
@@ -143,6 +143,7 @@ class _Place:
             messages=frozenset(self.messages),
             erases=tuple(erases),
             also_in=tuple(also_in),
+            whole_messages=list_whole_messages(first, self.all),
         )
 
 

@@ -11,6 +11,7 @@ from varve.domain.mention import in_words
 from varve.domain.notes import Note
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType, Record
+from varve.domain.statements.texts.parts import split_parts
 from varve.domain.summary import key_facts_from_json
 from varve.domain.text import passages
 from varve.domain.triple import Op, Triple
@@ -32,6 +33,7 @@ class Proposal:
     memory it is in. `also_in` are the ids of the others that say the same, or that the same
     messages made. Without `erases` it can only go with its user. `speaker` says a turn. A
     triple or a profile entry states `value` of its `label`; both are "" for others.
+    `whole_messages` are the words of its messages that say more, and go with it.
     """
 
     id: str
@@ -46,6 +48,7 @@ class Proposal:
     speaker: str = ""
     label: str = ""
     value: str = ""
+    whole_messages: tuple[str, ...] = ()
 
     @property
     def tellings(self) -> int:
@@ -63,8 +66,22 @@ class Proposal:
             "likeness": round(self.likeness, 2),
             "tellings": self.tellings,
             "alsoIn": list(self.also_in),
+            "wholeMessages": list(self.whole_messages),
             "erases": list(self.erases),
         }
+
+
+def list_whole_messages(
+    first: Proposal, tellings: Iterable[Proposal]
+) -> tuple[str, ...]:
+    """Return the words of messages that say more than the first telling of a statement."""
+    found: dict[str, None] = {}
+    for one in tellings:
+        words = one.content.removeprefix(f"{one.speaker}: ")
+        is_more = one.speaker and len(split_parts(words)) > 1
+        if is_more and one.content != first.content:
+            found[one.content] = None
+    return tuple(found)
 
 
 def choose(
