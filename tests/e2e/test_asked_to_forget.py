@@ -451,3 +451,59 @@ def test_12_erasing_an_expired_request_shows_again_what_it_named(
     memory.forget(ids=[asked])
     [home] = memory.graph.entity("Helen")["facts"][:1]
     assert home["target"] == "Oslo"
+
+
+ANSWERED = {
+    "conversationId": "c-1",
+    "userId": USER,
+    "messages": [
+        {
+            "role": "user",
+            "name": "Dana",
+            "content": "My phone number is 555-0142.",
+        },
+        {"role": "assistant", "content": "Noted, your number is 555-0142."},
+    ],
+}
+
+
+def test_12_cleanup_proposes_what_an_expiring_request_names(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path, now=NOW)
+    memory.configure("plan", "free")
+    memory.ingest(ANSWERED)
+    memory.remember(
+        "Forget my phone number.", user_id=USER, now=NOW + timedelta(days=1)
+    )
+    for days in range(1, 7):
+        later = NOW + timedelta(days=days)
+        memory.summarize(now=later)
+        memory.cleanup(now=later, dry_run=True)
+        assert days > 2 or not memory.forget_proposals()
+        memory.cleanup(now=later)
+    assert memory.list().records == ()
+    [kept] = memory.forget_proposals()
+    shown = [one["content"] for one in kept["statements"]]
+    assert shown == [
+        "Dana: My phone number is 555-0142.",
+        "Assistant: Noted, your number is 555-0142.",
+    ]
+    [stored] = tmp_path.glob("audit/*/proposals/*")
+    assert "0142" not in stored.read_text("utf-8")
+    receipt = memory.forget(proposal=kept["proposal"], verify=True)
+    assert receipt["verification"]["proved"] is True
+    assert not memory.forget_proposals()
+
+
+def test_12_cleanup_proposes_nothing_that_is_erased(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path, now=NOW)
+    memory.configure("plan", "free")
+    memory.ingest(ANSWERED)
+    memory.remember("Forget my phone number.", user_id=USER)
+    [kept] = memory.review().proposals
+    memory.forget(proposal=kept["proposal"])
+    later = NOW + timedelta(days=4)
+    memory.summarize(now=later)
+    assert memory.cleanup(now=later)["requestsToForget"] == 1
+    assert not memory.forget_proposals()

@@ -719,10 +719,14 @@ def test_search_reads_memory_and_writes_costs_and_questions_alone(
         (
             "SummarizeFunction",
             "s3:GetObject",
-            "vectordb graphs profiles workspaces ledger payloads timeline audit costs"
-            " costs/-",
+            "vectordb graphs profiles notes workspaces ledger payloads timeline audit"
+            " costs costs/-",
         ),
-        ("SummarizeFunction", "s3:PutObject", "ledger payloads costs costs/-"),
+        (
+            "SummarizeFunction",
+            "s3:PutObject",
+            "ledger payloads audit/*/proposals costs costs/-",
+        ),
         (
             "SummarizeFunction",
             "s3:DeleteObject",

@@ -113,7 +113,7 @@ def _format_cleanup(report: dict[str, Any], verb: str) -> Iterator[str]:
     yield f"  {'timeline':<12}{days} {verb}"
     if asked := report["requestsToForget"]:
         requests = format_count(asked, "request")
-        yield f"  {requests} to forget {verb} too: `varve review` before that proposes what to erase"
+        yield f"  {requests} to forget {verb} too: `varve forget --proposals` then lists what they ask"
 
 
 def add_config(command: argparse.ArgumentParser) -> None:

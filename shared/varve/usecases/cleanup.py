@@ -6,21 +6,23 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from varve.domain.calendar import Grain, Period, day_of
+from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
 from varve.domain.record import Store, StoreName
 from varve.domain.retention import expires_at, oldest_kept, timeline_limit
 from varve.domain.search.query import Filter
-from varve.domain.statements.forgetting.forgotten_words import ForgottenWords
 from varve.domain.tally import TallyColumn
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.messages.write import ExpirePeriods, send_expiry
 from varve.ports.records import MemoryReader
 from varve.usecases.experience.forgetting import find_forgotten
 from varve.usecases.experience.rows import delete_rows
-from varve.usecases.forget.ends_of_requests import end_forgotten
-from varve.usecases.forget.forgotten_statements import read_forgotten_words
+from varve.usecases.forget.expiring_requests import (
+    ExpiringRequests,
+    find_expiring,
+    settle_expiring,
+)
 from varve.usecases.ledger import Ledger
 from varve.usecases.operate.cost_objects import expire_costs
 from varve.usecases.search.objects import expire_searches
@@ -77,7 +79,7 @@ class CleanupReport:
     `timeline` are the days whose messages are to be deleted. `next_notes` are the expiry
     notes for the next day's messages. `forgotten` are the rows of experience to delete
     beside retention, with their reasons. `requests` are those of users to forget, if words
-    in working memory go, and `lost_requests` counts those that go themselves.
+    in working memory go.
     """
 
     grains: tuple[GrainReport, ...]
@@ -85,8 +87,7 @@ class CleanupReport:
     force: bool = False
     next_notes: tuple[str, ...] = ()
     forgotten: Mapping[str, str] = field(default_factory=dict)
-    requests: tuple[ForgottenWords, ...] = ()
-    lost_requests: int = 0
+    requests: ExpiringRequests = field(default_factory=ExpiringRequests)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -94,7 +95,7 @@ class CleanupReport:
         return {
             "grains": grains,
             "timelineDays": len(self.timeline),
-            "requestsToForget": self.lost_requests,
+            "requestsToForget": self.requests.lost,
             "forgotten": dict(self.forgotten),
         }
 
@@ -122,7 +123,7 @@ def inspect(
     if left:
         next_notes = timeline_expiry_notes(left[0], scope, config)
     next_notes = (*next_notes, *_note_forgetting(store))
-    requests, lost = _find_requests(session, reports)
+    requests = find_expiring(session, _list_expired_days(reports))
     return CleanupReport(
         tuple(reports),
         gone,
@@ -130,23 +131,15 @@ def inspect(
         next_notes,
         find_forgotten(session),
         requests,
-        lost,
     )
 
 
-def _find_requests(
-    session: Session, reports: Iterable[GrainReport]
-) -> tuple[tuple[ForgottenWords, ...], int]:
-    """Return the requests to forget if any words expire, and how many expire themselves."""
-    expired: Collection[str] = ()
+def _list_expired_days(reports: Iterable[GrainReport]) -> Collection[str]:
+    """Return the days of working memory that expire."""
     for one in reports:
         if one.grain is Grain.WORKING:
-            expired = one.expired
-    if not expired:
-        return (), 0
-    requests = tuple(read_forgotten_words(session.scope, session.records))
-    days = [day_of(one.at, session.zone) for one in requests]
-    return requests, sum(day in expired for day in days)
+            return one.expired
+    return ()
 
 
 def clean(
@@ -156,12 +149,12 @@ def clean(
 
     So a deletion overtakes no earlier write. The expiry `notes` that called for it are
     settled with it, and each store gets a note for its next expiry. What users asked to
-    forget is ended before the words of their requests go. Raises Retryable.
+    forget is proposed to a person and ended before words of it go. Raises Retryable.
     """
     scope = session.scope
     objects = session.objects
     noted = list(notes)
-    end_forgotten(session, report.requests)
+    settle_expiring(session, report.requests)
     for grain in report.grains:
         # Nothing else may say that they are due: as for an older store's summaries.
         session.ledger.mark(scope, grain.incomplete, "incomplete")

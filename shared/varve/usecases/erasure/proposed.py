@@ -4,7 +4,7 @@ A proposal holds hashes of ids and no content. So an erasure need not look for i
 statements that are erased meanwhile are no longer part of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -109,7 +109,7 @@ def keep(session: Session, proposals: Sequence[Proposal]) -> int:
 
     The same statements again have the same number.
     """
-    hashed = tuple(tuple(map(_hash, one.erases)) for one in proposals)
+    hashed = _hash_each(proposals)
 
     def add(known: Proposed) -> Proposed:
         return known.with_one(hashed, session.now)
@@ -118,6 +118,22 @@ def keep(session: Session, proposals: Sequence[Proposal]) -> int:
     return next(
         one.number for one in stored.waiting if one.statements == hashed
     )
+
+
+def keep_new(session: Session, proposals: Sequence[Proposal]) -> None:
+    """Keep a proposal of these statements, unless one that waits erases all of them.
+
+    Raises Retryable.
+    """
+    wanted = set(chain(*_hash_each(proposals)))
+    for one in read_waiting(session):
+        if wanted <= set(chain(*one.statements)):
+            return
+    keep(session, proposals)
+
+
+def _hash_each(proposals: Iterable[Proposal]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(_hash, one.erases)) for one in proposals)
 
 
 def read_waiting(session: Session) -> tuple[Waiting, ...]:

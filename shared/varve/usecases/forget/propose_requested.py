@@ -1,6 +1,6 @@
 """Propose the statements that users asked to forget in conversations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from varve.domain.search.row import MessageKey
@@ -12,9 +12,14 @@ from varve.usecases.forget.fold_proposals import fold_statements
 from varve.usecases.forget.proposals import Proposal, read_statements
 from varve.usecases.session import Session
 
+Keep = Callable[[Session, Sequence[Proposal]], object]
+"""Keeps a proposal of these statements."""
+
 
 def propose_requested(
-    session: Session, values: Sequence[AnyForgotten]
+    session: Session,
+    values: Sequence[AnyForgotten],
+    keep: Keep = proposed.keep,
 ) -> None:
     """Leave a proposal for each request to forget whose words memory still has.
 
@@ -35,7 +40,7 @@ def propose_requested(
     for request, stating in named.items():
         if stating:
             folded = fold_statements(asked[request], stating)
-            proposed.keep(session, folded)
+            keep(session, folded)
 
 
 def _weigh(
