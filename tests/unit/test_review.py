@@ -432,6 +432,45 @@ def test_what_is_said_again_after_a_request_by_words_is_shown(
     assert any("70000" in one.content for one in others)
 
 
+@pytest.mark.parametrize(
+    ("told", "later", "request_"),
+    [
+        (
+            "My dentist appointment is on Tuesday.",
+            "My dentist appointment was moved to Thursday.",
+            "Forget my dentist appointment.",
+        ),
+        (
+            "Mi cita con el dentista es el martes.",
+            "Mi cita con el dentista pasa al jueves.",
+            "Olvida mi cita con el dentista.",
+        ),
+        ("My exam is on Tuesday.", "I live in Porto.", "Forget me."),
+    ],
+)
+def test_a_fact_of_a_day_to_come_is_hidden_with_its_words(
+    memory: Memory, told: str, later: str, request_: str
+) -> None:
+    memory.ingest(talk(1, told))
+    memory.ingest(talk(2, later))
+    memory.ingest(talk(3, request_))
+    for question in (None, told):
+        for superseded in (False, True):
+            assert not search(memory, question, include_superseded=superseded)
+    assert "dentist" not in memory.context(told, user_id="u-1").text
+
+
+def test_a_fact_of_a_day_to_come_that_is_told_after_a_request_is_shown(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "My dentist appointment is on Tuesday."))
+    memory.ingest(talk(2, "Forget my dentist appointment."))
+    memory.ingest(talk(3, "My dentist appointment is on Friday."))
+    told = " ".join(one.content for one in search(memory, "dentist"))
+    assert "Friday" in told
+    assert "Tuesday" not in told
+
+
 def test_a_summary_is_made_again_without_what_a_request_names(
     memory: Memory,
 ) -> None:

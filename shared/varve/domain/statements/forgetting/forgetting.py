@@ -43,6 +43,10 @@ class ForgottenValue(Forgotten):
     triple: Triple
     messages: frozenset[MessageKey]
 
+    def was_told_in(self, messages: frozenset[MessageKey]) -> bool:
+        """Return whether any of these messages stated the value."""
+        return not messages.isdisjoint(self.messages)
+
     def find_parts(self, stated: Stated) -> frozenset[int]:
         """Return the parts of words that state the value; all, if it spans several.
 

@@ -77,8 +77,19 @@ class Forgotten:
         return turn_id(self.request[0] or "", self.request[1])
 
     def concerns(self, stated: Stated) -> bool:
-        """Return whether words are of the user who asks, and not said later."""
-        return stated.user == self.user and stated.at <= self.at
+        """Return whether words are of the user who asks, and not said later.
+
+        A fact may tell of a day to come: it was said when its message was.
+        """
+        if stated.user != self.user:
+            return False
+        if stated.at <= self.at:
+            return True
+        return stated.speaker is None and self.was_told_in(stated.messages)
+
+    def was_told_in(self, messages: frozenset[MessageKey]) -> bool:  # noqa: ARG002 - a request alone
+        """Return whether any of these messages tells what is forgotten."""
+        return False
 
     def in_summary(self, user: str | None) -> Self:  # noqa: ARG002 - all are alike
         """Return what it hides of a summary of a user's period."""

@@ -166,6 +166,11 @@ class ForgottenWords(Forgotten):
         is_own = self.matter.is_self and user == self.user
         return replace(self, whole_text=True) if is_own else self
 
+    def was_told_in(self, messages: frozenset[MessageKey]) -> bool:
+        """Return whether any of these messages tells of a topic, or is the request."""
+        told = (self.asking, *self.told)
+        return any(not messages.isdisjoint(one.turn.messages) for one in told)
+
     def find_parts(self, stated: Stated) -> frozenset[int]:
         """Return the numbers of the parts of a fact or turn that tell of a topic."""
         if not self.concerns(stated):
