@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -235,6 +235,48 @@ def test_item_8_key_facts_that_are_all_told_above_have_no_heading() -> None:
     agent.sum_up(summarizer=Saying("2026-03-02: Elena likes green tea."))
     assert agent.summary().content == "2026-03-02: Elena likes green tea."
     assert "green tea" in agent.summary().key_facts
+
+
+def test_item_8_key_facts_repeat_no_date_that_a_sentence_names() -> None:
+    wedding = a_record(
+        "The wedding will be on 12 December 2026 (2026-12-12).",
+        at=datetime(2026, 12, 12, tzinfo=UTC),
+        period="2026-03-02",
+    )
+    agent = told(wedding)
+    agent.sum_up(
+        summarizer=Saying(
+            "2026-03-02: Tom: The wedding will be on 12 December 2026."
+        )
+    )
+    assert KEY_FACTS_HEADING not in agent.summary().content
+
+
+@pytest.mark.parametrize(
+    ("later", "is_left"),
+    [
+        ("We decided to move the hospital deadline to 15 July.", False),
+        ("I missed the deadline of the other client by 3 days.", True),
+        ("We moved the kickoff to 15 July.", True),
+    ],
+)
+def test_item_8_key_facts_keep_no_date_that_a_later_sentence_changes(
+    later: str, is_left: bool
+) -> None:
+    deadline = a_record(
+        "The deadline is 30 June 2026 (2026-06-30).",
+        at=datetime(2026, 6, 30, tzinfo=UTC),
+        period="2026-03-02",
+    )
+    agent = told(
+        turn("Mira: The deadline is 30 June 2026."),
+        turn(f"Mira: {later}", at=MORNING + timedelta(hours=1)),
+        deadline,
+    )
+    agent.sum_up(summarizer=Saying("2026-03-02: Mira talked of her work."))
+    summary = agent.summary()
+    assert ("30 June" in summary.content) == is_left
+    assert ("30 June" in summary.key_facts) == is_left
 
 
 def test_item_8_a_summarys_days_are_those_of_its_sources() -> None:

@@ -2,7 +2,8 @@
 
 Both tell a change or a decision. They have one thing beside their verb ("refused the
 licence", "granted the licence"), or one verb and the same everyday topics ("moved to
-Lisbon", "moved to Porto").
+Lisbon", "moved to Porto"). The earlier one may give a thing's date or figure ("the deadline
+is 30 June"), if the later one gives another ("moved the deadline to 15 July").
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,10 @@ from varve.domain.statements.pairs.named_subjects import (
 )
 from varve.domain.statements.pairs.superseding import tells_of_others
 from varve.domain.statements.texts.cues import Cues, read_cues
-from varve.domain.statements.texts.particulars import is_date_word
+from varve.domain.statements.texts.particulars import (
+    is_date_word,
+    read_particulars,
+)
 
 _UNREAL = ("supposed", "almost", "coming")
 """Lists of cues; with a phrase of them a line tells no state."""
@@ -73,6 +77,49 @@ def find_last_states(lines: Sequence[SourceLine]) -> Iterator[tuple[int, int]]:
             if _is_outcome(earlier, change):
                 yield earlier.at, at
         last_of.update(dict.fromkeys(matters, change))
+
+
+def find_changed_figures(
+    lines: Sequence[SourceLine],
+) -> Iterator[tuple[int, int]]:
+    """Yield the indexes of a line that gives a thing's figure, and of one that changes it.
+
+    The lines are in the order of time.
+    """
+    given: dict[str, list[_Change]] = {}
+    for at, line in enumerate(lines):
+        before = lines[at - 1] if at else None
+        change = _read_change(at, line, before)
+        if change is None:
+            for figure in _read_figures(at, line):
+                for thing in figure.objects:
+                    given.setdefault(thing, []).append(figure)
+            continue
+        named = sorted(change.objects | change.subjects)
+        known = {
+            one.at: one for thing in named for one in given.get(thing, ())
+        }
+        for earlier in known.values():
+            if _changes_figure(earlier, change):
+                yield earlier.at, at
+
+
+def _read_figures(at: int, line: SourceLine) -> Iterator[_Change]:
+    """Yield the thing that a line begins with, if it gives a date or figure of it."""
+    told = read_particulars(line.sentence)
+    if (told.dates or told.numbers) and not told.asks:
+        things = _find_things([words(line.sentence)])
+        yield _Change(at, line, frozenset(), things, frozenset())
+
+
+def _changes_figure(earlier: _Change, later: _Change) -> bool:
+    """Return whether a change gives another date, or without dates another figure."""
+    before = read_particulars(earlier.line.sentence)
+    after = read_particulars(later.line.sentence)
+    if before.dates and not after.dates:
+        return False
+    is_other = set(before.numbers).issuperset(after.numbers)
+    return not is_other and _is_outcome(earlier, later)
 
 
 def _read_change(

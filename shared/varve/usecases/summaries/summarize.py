@@ -48,6 +48,7 @@ from varve.usecases.summaries.period_sources import (
 from varve.usecases.summaries.summary_records import (
     expiries,
     fact_lines,
+    leave_out_changed,
     leave_out_told,
     summary_record,
 )
@@ -311,18 +312,23 @@ def _build(
     session: Session, period: Period, gathered: PeriodSources
 ) -> Record:
     # Facts may be older than the workspace's privacy settings.
-    facts = tuple(
+    every = [
         replace(fact, content=session.privacy(fact.content))
         for fact in gathered.key_facts
+    ]
+    task = SummaryTask(
+        session.scope,
+        period,
+        session.zone,
+        gathered.with_priors(),
+        BUDGET_TOKENS[period.grain],
     )
-    filtered = replace(gathered, key_facts=facts)
+    facts = leave_out_changed(every, task)
+    filtered = replace(gathered, key_facts=tuple(facts))
     ended = gathered.ended
     lines = fact_lines(facts, period.grain, session.config, ended)
-    budget = BUDGET_TOKENS[period.grain] - estimated_tokens(lines)
-    task = SummaryTask(
-        session.scope, period, session.zone, filtered.with_priors(), budget
-    )
-    summary = session.summarizer.summarize(task)
+    left_budget = task.budget - estimated_tokens(lines)
+    summary = session.summarizer.summarize(replace(task, budget=left_budget))
     told = leave_out_told(facts, summary.text, session.zone)
     if len(told) < len(facts):
         lines = fact_lines(told, period.grain, session.config, ended)

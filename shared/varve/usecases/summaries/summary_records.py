@@ -7,18 +7,22 @@ from zoneinfo import ZoneInfo
 
 from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
+from varve.domain.extractive import lines_of
 from varve.domain.identity import Scope
 from varve.domain.language.tokens import spaced_words
+from varve.domain.last_states import find_changed_figures
 from varve.domain.ledger import expiry_key
 from varve.domain.record import MemoryType, Record, as_span
 from varve.domain.statements.answers.summary_sentences import read_sentences
 from varve.domain.statements.pairs.drawn import has_own_time, tell_fact
+from varve.domain.statements.texts.particulars import names_date
 from varve.domain.summary import (
     BUDGET_TOKENS,
     KEY_FACTS_HEADING,
     NO_WORDS,
     KeyFact,
     Summary,
+    SummaryTask,
     key_facts_as_json,
 )
 from varve.domain.text import estimated_tokens
@@ -36,7 +40,7 @@ def leave_out_told(
     """Return the facts that the summary's text does not say already.
 
     In other words, a sentence of the fact's own day says it. A fact with a time of its own
-    may be said later, as "last week" or "in 2019".
+    may be said later, as "last week" or "in 2019", or before, by a sentence with its date.
     """
     above = spaced_words(text)
     left = [one for one in facts if spaced_words(one.content) not in above]
@@ -49,8 +53,26 @@ def _is_told(fact: KeyFact, text: str, zone: ZoneInfo) -> bool:
     return any(
         tell_fact(one.speaker, one.said, fact.content)
         for one in read_sentences(text, fact.user_id)
-        if one.day == day or (dated and one.day > day)
+        if one.day == day
+        or (dated and (one.day > day or names_date(one.said, day)))
     )
+
+
+def leave_out_changed(
+    facts: Sequence[KeyFact], task: SummaryTask
+) -> list[KeyFact]:
+    """Return the facts without those whose date or figure a later source changes."""
+    lines = lines_of(task)
+    changed = [lines[at] for at, _ in find_changed_figures(lines)]
+    return [
+        fact
+        for fact in facts
+        if not any(
+            tell_fact(one.speaker, one.sentence, fact.content)
+            for one in changed
+            if one.speaker
+        )
+    ]
 
 
 def summary_record(

@@ -252,6 +252,16 @@ def _month_names() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{names})\b")
 
 
+def names_date(text: str, day: str) -> bool:
+    """Return whether a text names the month and the day of an ISO date."""
+    told = read_particulars(text)
+    _, month, number = day.split("-")
+    is_month = f"month {int(month)}" in told.dates
+    return day in told.numbers or (
+        is_month and str(int(number)) in told.numbers
+    )
+
+
 def read_stems(text: str) -> set[str]:
     """Return the stems of a text's telling words."""
     return collect_stems(read_particulars(text).telling)
