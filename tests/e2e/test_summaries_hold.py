@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -348,3 +349,49 @@ def test_a_folded_statement_names_all_its_messages(tmp_path: Path) -> None:
     results = memory.search("What is Ana allergic to?", user_id=USER).results
     cited = {id_ for one in results for id_ in one.source_ids}
     assert {f"c{number}.m1" for number in range(1, 5)} <= cited
+
+
+def rewrite_records(export: Path, old: str, new: str) -> None:
+    """Replace words in an export's records, as an older version wrote them."""
+    records = export / "records.jsonl"
+    records.write_text(records.read_text().replace(old, new))
+    written = records.read_bytes()
+    manifest = export / "manifest.json"
+    listed = json.loads(manifest.read_text())
+    listed["files"][records.name] = {
+        "bytes": len(written),
+        "sha256": hashlib.sha256(written).hexdigest(),
+    }
+    manifest.write_text(json.dumps(listed))
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["The wedding will be on 12 December 2026.", "We got engaged."],
+)
+def test_a_key_fact_of_a_coming_day_is_no_later_than_its_summary(
+    tmp_path: Path, kept: str
+) -> None:
+    """Its day is the event's; older summaries repeat the sentence that told it."""
+    memory = Memory.open(tmp_path / "then", now=SUMMED_UP)
+    old = "The wedding will be on 12 December 2026."
+    tell(memory, "Tom", old, "2026-03-02")
+    tell(
+        memory, "Tom", "We moved the wedding to 6 February 2027.", "2026-05-02"
+    )
+    memory.summarize()
+    memory.export(tmp_path / "export")
+    fact = "Key facts:\\n- 2026-12-12: " + old.replace(".", " (2026-12-12).")
+    rewrite_records(
+        tmp_path / "export",
+        f"2026-03-02: Tom: {old}",
+        f"2026-03-02: Tom: {kept}\\n{fact}",
+    )
+    Memory.open(tmp_path / "now", now=SUMMED_UP).import_(tmp_path / "export")
+    found = expire(tmp_path / "now").search(
+        "When is the wedding?", user_id=USER
+    )
+    standing = {
+        ("February" in one.content, one.current) for one in found.results
+    }
+    assert standing == {(True, True), (False, False)}

@@ -23,6 +23,7 @@ from varve.domain.search.row import RecordRow
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answers.answering import settle
 from varve.domain.statements.answers.summary_sentences import SummarySentence
+from varve.domain.statements.pairs.drawn import has_own_time, leave_out_date
 from varve.domain.statements.standings.known import KnownStandings, mark_known
 from varve.domain.statements.standings.standing import Standing
 from varve.domain.statements.standings.standings import Standings
@@ -51,12 +52,24 @@ class LoneSentence:
     bears: bool
 
     @property
+    def is_dated_fact(self) -> bool:
+        """Whether it is a fact with the day of an event, on which nobody need have said it."""
+        sentence = self.sentence
+        return sentence.speaker is None and has_own_time(sentence.said)
+
+    @property
     def days(self) -> tuple[str, str]:
         """The first and the last local day on which it may have been said."""
-        if self.sentence.day:
+        if self.sentence.day and not self.is_dated_fact:
             return self.sentence.day, self.sentence.day
         row = self.summary.row
         return span_of(row.about, row.period)
+
+    def may_be_of(self, days: tuple[str, str]) -> bool:
+        """Return whether words of these days may be those that it repeats."""
+        if self.is_dated_fact:
+            return self.days[0] <= days[0] and days[1] <= self.days[1]
+        return self.days == days
 
     @property
     def key(self) -> tuple[str | None, str | None, str, str]:
@@ -108,36 +121,52 @@ def _find_firsts(lone: Sequence[LoneSentence]) -> dict[str, LoneSentence]:
 
     That is a copy in another summary, or what says the same of the same day: a summary has
     "Dana lives in Lisbon" beside "Dana: I live in Lisbon". Words with a speaker are judged
-    before others.
+    before others, and facts with the day of an event last.
     """
     first_of: dict[str, LoneSentence] = {}
     by_key: dict[tuple[str | None, ...], LoneSentence] = {}
-    by_day: dict[tuple[str, str], list[LoneSentence]] = {}
-    for one in sorted(lone, key=lambda one: one.sentence.speaker is None):
+    by_days: dict[tuple[str, str], list[LoneSentence]] = {}
+    for one in sorted(lone, key=_order):
         first = by_key.get(one.key)
         if first is None:
-            of_day = by_day.setdefault(one.days, [])
-            same = (other for other in of_day if _say_the_same(one, other))
+            known = chain.from_iterable(
+                of_days
+                for days, of_days in by_days.items()
+                if one.may_be_of(days)
+            )
+            same = (other for other in known if _say_the_same(one, other))
             first = next(same, one)
-            of_day.append(one)
+            by_days.setdefault(one.days, []).append(one)
             by_key[one.key] = first
         first_of[one.id] = first
     return first_of
 
 
-def _say_the_same(one: LoneSentence, other: LoneSentence) -> bool:
-    """Return whether two sentences of a day and user have the same telling words.
+def _order(one: LoneSentence) -> tuple[bool, bool]:
+    return one.sentence.speaker is None, one.is_dated_fact
 
-    The speakers' names do not count.
+
+def _say_the_same(one: LoneSentence, other: LoneSentence) -> bool:
+    """Return whether two sentences of one user have the same telling words.
+
+    The speakers' names do not count, nor does the day of a fact's event.
     """
     if one.summary.row.user != other.summary.row.user:
         return False
     names = f"{one.sentence.speaker or ''} {other.sentence.speaker or ''}"
     known = read_particulars(names)
-    first = read_particulars(one.sentence.said)
-    second = read_particulars(other.sentence.said)
+    first = _read_told(one)
+    second = _read_told(other)
     return _tells_all(first, second, known) and _tells_all(
         second, first, known
+    )
+
+
+def _read_told(one: LoneSentence) -> Particulars:
+    """Return a sentence's particulars, of a fact without the date of its event."""
+    said = one.sentence.said
+    return read_particulars(
+        leave_out_date(said) if one.is_dated_fact else said
     )
 
 
