@@ -126,6 +126,26 @@ def test_13_a_time_with_more_than_the_answer_begins_with_its_overview(
     assert not [one for one in few if one.memory_type == "summary"]
 
 
+def test_13_a_day_of_one_statement_stands_in_its_place_in_the_overview(
+    tmp_path: Path,
+) -> None:
+    """The week of 30 March belongs to April."""
+    memory = Memory.open(tmp_path / "memory", now=YEAR_AFTER)
+    days = (10, 11, 12, 17, 30)
+    told = {f"2026-03-{day}": f"I saw place {day}." for day in days}
+    for one in build_days("Elena", told):
+        memory.ingest(one)
+    memory.summarize()
+    found = memory.search("What happened in March?", max_results=3).results
+    shown = [(one.memory_type, one.period) for one in found]
+    assert shown == [
+        ("turn", "2026-03-30"),
+        ("summary", "2026-03"),
+        ("turn", "2026-03-17"),
+    ]
+    assert found[0].also_in
+
+
 def test_14_the_year_tells_of_a_time_whose_words_have_expired(
     tmp_path: Path,
 ) -> None:
@@ -154,3 +174,28 @@ def test_14_the_year_tells_of_a_time_whose_words_have_expired(
         assert "twisted my ankle" in memory.context(question).text
     for other in ("What happened in June 2026?", "¿Qué pasó en 2024?"):
         assert not memory.search(other).results
+
+
+def test_14_a_context_has_a_sentence_of_several_summaries_once(
+    tmp_path: Path,
+) -> None:
+    """The quarter names the speaker before a sentence that is a later one of its month."""
+    memory = Memory.open(tmp_path / "memory", now=YEAR_AFTER)
+    bought = ("kiln", "boat", "loom", "tent", "harp", "desk", "sofa", "oven")
+    told = {
+        f"2026-0{month}-{day:02}": (
+            "The morning was grey and the bus took a little longer than usual."
+            f" I decided to buy a {bought[number]} for the house."
+        )
+        for number, (month, day) in enumerate(
+            (month, day) for month in (4, 5) for day in (6, 13, 20, 27)
+        )
+    }
+    for one in build_days("Elena", told):
+        memory.ingest(one)
+    memory.summarize()
+    memory.configure("plan", "starter")
+    memory.cleanup()
+    block = memory.context("What happened in 2026?", user_id="u-1").text
+    for thing in bought:
+        assert block.count(f"decided to buy a {thing}") == 1

@@ -98,6 +98,10 @@ def fold_entries(
     return Folded(kept, _name_folded([*head, *kept], folding, origins))
 
 
+_Copy = tuple[str | None, str | None, str, str]
+"""What the copies of a sentence in several summaries share."""
+
+
 class _Wordings:
     """The lines by their folded sentences, without the speakers' names."""
 
@@ -105,6 +109,18 @@ class _Wordings:
         self._origins = origins
         self._lines: dict[str, list[str]] = {}
         self._line_by_record: dict[str, tuple[str, str]] = {}
+        self._line_by_copy: dict[_Copy, str] = {}
+
+    def find_copy(
+        self, sentence: SummarySentence, user: str | None, line: str
+    ) -> str | None:
+        """Return the line of the summary that has a sentence already; else note `line` as it.
+
+        The name of its speaker stands once before several sentences.
+        """
+        copy = (user, sentence.speaker, sentence.day, sentence.wording)
+        known = self._line_by_copy.setdefault(copy, line)
+        return known if known != line else None
 
     def note(self, entry: Entry) -> None:
         """Note what a line says."""
@@ -322,12 +338,13 @@ class _Reducing:
         records = origin.repeats.get(sentence.wording, ()) if origin else ()
         known = self.wordings.find_record(sentence, records)
         known = known or self.wordings.find(sentence.wording, user)
+        line = f"{summary.id}#{number}"
+        known = known or self.wordings.find_copy(sentence, user, line)
         if known is None:
             vector = self.sentences.vectors[sentence.text]
             saying = Saying(sentence.text, vector, user=user)
             known = self.folding.says(saying)
             if known is None:
-                line = f"{summary.id}#{number}"
                 self.folding.add(BlockLine(line, saying))
                 return None
         self.folding.note_folded(summary.id, known)

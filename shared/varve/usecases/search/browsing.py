@@ -30,6 +30,8 @@ MAX_BROWSED = 1_000
 WIDEN_FACTOR = 4
 """The factor by which more records are read if repeats leave too few statements."""
 
+_Key = tuple[str | None, str]
+"""The agent and id of a record."""
 _Store = tuple[str | None, StoreName]
 """The other agent whose store it is, or None, and its grain."""
 
@@ -103,7 +105,7 @@ class _Folded:
     also_in: tuple[str, ...] = ()
 
     @property
-    def key(self) -> tuple[str | None, str]:
+    def key(self) -> _Key:
         """The agent and id of the record."""
         return self.shown.agent, self.shown.record.id
 
@@ -139,6 +141,7 @@ def _fold_summaries(
     """Fold each summary that adds nothing into the place of a statement that it repeats.
 
     Where a time in words holds more statements than the answer, its overview comes first.
+    A statement that is all that a summary of the overview says stands in its place.
     """
     if _keeps_summaries(way, running):
         return list(folded)
@@ -149,14 +152,37 @@ def _fold_summaries(
     if way.understood is None or len(places) <= running.request.max_results:
         return places
     overview = find_overview(shown, way.understood.grain, zone)
-    leading = [one for one in folded if one.key in overview]
-    others = [one for one in folded if one.key not in overview]
-    return leading + _fold_into_places(others, repeating)
+    return _put_overview_first(folded, repeating, overview)
+
+
+def _put_overview_first(
+    folded: Sequence[_Folded],
+    repeating: Mapping[_Key, tuple[str, ...]],
+    overview: Set[_Key],
+) -> list[_Folded]:
+    """Return the places, first the summaries of the overview and what is all that one says."""
+    lone = {key for key in overview if len(repeating.get(key, ())) == 1}
+    leading: list[_Folded] = []
+    others: list[_Folded] = []
+    for one in folded:
+        leads = one.key in overview and one.key not in lone
+        (leading if leads else others).append(one)
+    rest: list[_Folded] = []
+    for one in _fold_into_places(others, repeating):
+        (leading if _repeat_any(one, lone) else rest).append(one)
+    leading.sort(key=lambda one: _newest_first(one.shown))
+    return leading + rest
+
+
+def _repeat_any(one: _Folded, summaries: Set[_Key]) -> bool:
+    """Return whether one of these summaries was folded into a record."""
+    agent = one.shown.agent
+    return any((agent, id_) in summaries for id_ in one.also_in)
 
 
 def _fold_into_places(
     folded: Sequence[_Folded],
-    repeating: Mapping[tuple[str | None, str], tuple[str, ...]],
+    repeating: Mapping[_Key, tuple[str, ...]],
 ) -> list[_Folded]:
     """Return the records that add something, with the ids of those that repeat them."""
     places = [one for one in folded if one.key not in repeating]
@@ -185,9 +211,9 @@ def _keeps_summaries(way: Route, running: Running) -> bool:
 
 def _number_places(
     places: Sequence[_Folded],
-) -> dict[tuple[str | None, str], int]:
+) -> dict[_Key, int]:
     """Return the place of each record, of the folded ones too, by its agent and id."""
-    found: dict[tuple[str | None, str], int] = {}
+    found: dict[_Key, int] = {}
     for number, one in enumerate(places):
         for id_ in (one.shown.record.id, *one.also_in):
             found.setdefault((one.shown.agent, id_), number)
