@@ -199,3 +199,24 @@ def test_14_a_context_has_a_sentence_of_several_summaries_once(
     block = memory.context("What happened in 2026?", user_id="u-1").text
     for thing in bought:
         assert block.count(f"decided to buy a {thing}") == 1
+
+
+def test_8_a_sentence_that_bears_on_a_question_outlasts_its_words(
+    tmp_path: Path,
+) -> None:
+    """Its likeness to the question is below the floor."""
+    memory = Memory.open(tmp_path / "memory", now=YEAR_AFTER)
+    told = {
+        "2026-04-22": "Hamburgo me encantó. Hice una entrevista en el UKE.",
+        "2026-07-15": "Mi último día en el Hospital del Mar es el 31 de julio.",
+        "2026-08-16": "Ahora trabajo de día, por fin.",
+        "2026-09-02": "El piso cuesta 870 euros al mes.",
+    }
+    for one in build_days("Lucía", told):
+        memory.ingest(one)
+    memory.summarize()
+    memory.configure("plan", "starter")
+    memory.cleanup()
+    block = memory.context("¿Trabajo de noche o de día?", user_id="u-1").text
+    assert "Ahora trabajo de día" in block
+    assert "piso" not in block

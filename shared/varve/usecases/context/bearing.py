@@ -7,6 +7,7 @@ from varve.domain.record import MemoryType
 from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.mentions import has_mentions
 from varve.domain.search.question import find_whom
+from varve.domain.statements.answers.summary_sentences import read_sentences
 from varve.domain.statements.pairs.events import asks_bygone
 from varve.domain.statements.questions.bearing import (
     bears_on,
@@ -72,6 +73,28 @@ def find_bearing(
     bearing = [*_guess(own, prompt, profile), *_find_answers(best, prompt)]
     found.update(_follow(bearing, is_past=asks_bygone(prompt)))
     return frozenset(places[one] for one in found if one in places)
+
+
+def find_telling(response: SearchResponse, prompt: str) -> frozenset[str]:
+    """Return the ids of the best summaries with a sentence that bears on the prompt.
+
+    It is one that holds, and whose words have expired.
+    """
+    best = response.results[:MAX_BEARING]
+    return frozenset(
+        one.id
+        for one in best
+        if one.memory_type == MemoryType.SUMMARY and _tells_any(one, prompt)
+    )
+
+
+def _tells_any(summary: Result, prompt: str) -> bool:
+    left_out = {*summary.outdated, *summary.repeats}
+    return any(
+        bears_on(prompt, sentence.said)
+        for sentence in read_sentences(summary.content)
+        if sentence.wording not in left_out
+    )
 
 
 def _follow(bearing: Sequence[Result], *, is_past: bool) -> Iterator[str]:

@@ -280,7 +280,7 @@ def _rank(
         is_pinned=question.request.user_id is not None,
     )
     scores = scored.scores
-    for id_ in candidates.bearing:
+    for id_ in candidates.bearing | candidates.telling:
         scores[id_] = max(scores[id_], FLOOR)
     floor = NAMED_FLOOR if candidates.entities else FLOOR
     if max(scores.values(), default=0.0) < floor:

@@ -25,7 +25,11 @@ from varve.domain.workspace import SearchConfig
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
-from varve.usecases.context.bearing import find_bearing, select_results
+from varve.usecases.context.bearing import (
+    find_bearing,
+    find_telling,
+    select_results,
+)
 from varve.usecases.context.block_entries import (
     DOUBTFUL_MARK,
     is_stated,
@@ -98,7 +102,8 @@ class Candidates:
     `entities` are the ids of the entities that the prompt names. `naming` reports on
     the entity finder: `off`, `done` or the reason of its failure. `origins` tell where
     the words of profile, records and triples come from, by the entries' ids. `bearing`
-    are the ids of the statements that bear on the prompt whatever their likeness is.
+    are the ids of the statements that bear on the prompt whatever their likeness is, and
+    `telling` those of the summaries that have such a sentence.
     `gone` are those of the records that are left out as surely superseded. `agents` are
     the other agents whose memory was read.
     """
@@ -113,6 +118,7 @@ class Candidates:
     response: SearchResponse | None = None
     origins: Mapping[str, Origin] = field(default_factory=dict)
     bearing: frozenset[str] = frozenset()
+    telling: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
     agents: list[str] = field(default_factory=list)
 
@@ -213,6 +219,7 @@ def gather_candidates(
             {one.subject for one in sources.profile() if one.subject},
         ),
         bearing=bearing.intersection(entry.id for entry in found),
+        telling=find_telling(response, prompt),
         gone=_list_left_out(response, results),
         agents=[memory.scope.agent for memory in sources.shared],
     )
