@@ -21,7 +21,7 @@ from tests.support.summarized import (
 from varve.domain.calendar import Period
 from varve.domain.extractive import chosen
 from varve.domain.last_states import find_last_states
-from varve.domain.lasting import LEAST_DAYS
+from varve.domain.lasting import LEAST_DAYS, name_recurring
 from varve.domain.record import Record, as_span, span_of
 from varve.domain.source_lines import SourceLine
 from varve.domain.summary import KEY_FACTS_HEADING, RECURRING_HEADING
@@ -177,6 +177,14 @@ def test_item_8_who_and_what_recurs_is_named_as_it_is_written() -> None:
     assert "Elena" not in recurring, "the speaker recurs on every day"
     above(agent, PYRAMID[2])
     assert "Recurring" not in agent.summary(PYRAMID[2]).people
+
+
+def test_item_8_a_name_that_only_begins_sentences_recurs_with_its_capital() -> (
+    None
+):
+    said = ("Dave and I ordered flour.", "Dave has the flour.", "Dave paid.")
+    lines = lines_of_days(*said)
+    assert name_recurring(lines, ["dave"]) == ["Dave"]
 
 
 @pytest.mark.parametrize(

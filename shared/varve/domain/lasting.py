@@ -75,12 +75,19 @@ def name_recurring(
 
 
 def _spell(term: str, lines: Sequence[SourceLine]) -> str:
-    """Return a term as most lines write it inside a sentence: "Marco" for "marco"."""
-    written = re.compile(rf"(?<=\W){re.escape(term)}(?!\w)", re.IGNORECASE)
-    spellings: Counter[str] = Counter()
+    """Return a term as most lines write it inside a sentence: "Marco" for "marco".
+
+    One that only begins sentences is written as it begins them.
+    """
+    written = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
+    inside: Counter[str] = Counter()
+    first: Counter[str] = Counter()
     for line in lines:
-        spellings.update(written.findall(line.sentence))
-    return spellings.most_common(1)[0][0] if spellings else term
+        for found in written.finditer(line.sentence):
+            spellings = inside if found.start() else first
+            spellings[found[0]] += 1
+    (spelling, _), *_ = (inside or first or Counter([term])).most_common(1)
+    return spelling
 
 
 def _words_of(line: SourceLine) -> frozenset[str]:
