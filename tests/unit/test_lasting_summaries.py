@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -27,7 +28,10 @@ from varve.domain.source_lines import SourceLine
 from varve.domain.summary import KEY_FACTS_HEADING, RECURRING_HEADING
 from varve.domain.text import estimated_tokens
 from varve.domain.topics import choose_topics
-from varve.usecases.summaries.condensing import ExtractiveSummarizer
+from varve.usecases.summaries.condensing import (
+    SELECTED_SHARE,
+    ExtractiveSummarizer,
+)
 
 IDLE = (
     "The weather was much the same as before and the garden looked grey.",
@@ -39,11 +43,13 @@ IDLE = (
 )
 
 
-def a_week(*special: str) -> Agent:
-    """An agent with five days of talk, each longer than is kept word for word."""
-    said: list[Record] = []
+def a_week(
+    *special: str, facts: Sequence[Record] = (), moments: int = 18
+) -> Agent:
+    """An agent with five days of talk, all longer than is kept word for word."""
+    said = list(facts)
     for day in range(5):
-        for number in range(18):
+        for number in range(moments):
             words = f"{IDLE[number % 6]} That was moment {day}-{number}."
             said.append(_turn(words, day, number))
     for day, words in enumerate(special):
@@ -80,6 +86,21 @@ def test_item_8_a_summary_is_shorter_than_the_summaries_it_is_made_of() -> (
     # Under `LITTLE_TOKENS` the rest is kept word for word.
     texts = {agent.summary(period).content for period in PYRAMID[:3]}
     assert len(texts) == 3
+
+
+def test_item_8_a_summary_with_its_key_facts_is_at_most_the_share() -> None:
+    facts = [
+        a_record(f"Elena likes the songs of band {n} from the north.")
+        for n in range(12)
+    ]
+    agent = a_week(facts=facts, moments=6)
+    below = 0
+    for day in range(5):
+        content = agent.summary(DAY.shifted(day)).content
+        below += estimated_tokens(content.partition(KEY_FACTS_HEADING)[0])
+    above(agent, WEEK)
+    assert agent.summary(WEEK).content.count("\n- ") > 6
+    assert tokens(agent, WEEK) <= SELECTED_SHARE * below
 
 
 def test_item_8_a_day_names_the_date_and_the_speaker_once() -> None:

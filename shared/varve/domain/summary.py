@@ -93,7 +93,8 @@ def is_little(sources: Iterable[Source]) -> bool:
 class SummaryTask:
     """The input of a summarizer: one user's sources in a period of an agent, oldest first.
 
-    `budget` is in tokens, for the text alone, without the key facts.
+    `budget` is in tokens, for the text alone, without the key facts. These take up to
+    `key_fact_tokens`.
     """
 
     scope: Scope
@@ -101,6 +102,7 @@ class SummaryTask:
     zone: ZoneInfo
     sources: tuple[Source, ...]
     budget: int
+    key_fact_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

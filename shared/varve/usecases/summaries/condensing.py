@@ -35,7 +35,9 @@ from varve.prompts.summarize import PromptEntry, SummaryReply
 from varve.usecases.ingest.checkpoints import once
 
 SELECTED_SHARE = 0.6
-"""The length of a summary of summaries, of theirs, without a model."""
+"""The length of a summary of summaries with its lists, of their sentences, without a model."""
+LEAST_TEXT = 0.5
+"""The least share of that length for the sentences, however many key facts there are."""
 MAX_LISTED = 12
 MAX_QUESTIONS = 3
 MAX_ITEM_CHARACTERS = 200
@@ -211,8 +213,9 @@ def _with_lists(summary: Summary) -> str:
 class ExtractiveSummarizer:
     """The Summarizer port without a chat model: sentences by centrality and diversity.
 
-    A summary of summaries is at most `SELECTED_SHARE` as long as they are, has the first and
-    the last line of a series of measures, and ends with the names and topics that recur.
+    A summary of summaries is at most `SELECTED_SHARE` as long as they are, with room for its
+    key facts, has the first and the last line of a series of measures, and ends with the
+    names and topics that recur.
     Sources under `LITTLE_TOKENS` are kept word for word.
     It embeds at most 8,000 sentences.
     """
@@ -272,11 +275,12 @@ def _tell_once(task: SummaryTask) -> list[SourceLine]:
 def _selected_budget(task: SummaryTask) -> int:
     """Return the tokens for a selection from summaries, which is shorter than they are.
 
-    It has no less room than what is kept word for word.
+    With its key facts it has no less room than what is kept word for word.
     """
     words = sum(estimated_tokens(source.text) for source in task.sources)
     share = max(LITTLE_TOKENS, int(SELECTED_SHARE * words))
-    return min(task.budget, share)
+    left = max(int(LEAST_TEXT * share), share - task.key_fact_tokens)
+    return min(task.budget, left)
 
 
 def _recurring_line(lines: Sequence[SourceLine], terms: Sequence[str]) -> str:

@@ -327,8 +327,10 @@ def _build(
     filtered = replace(gathered, key_facts=tuple(facts))
     ended = gathered.ended
     lines = fact_lines(facts, period.grain, session.config, ended)
-    left_budget = task.budget - estimated_tokens(lines)
-    summary = session.summarizer.summarize(replace(task, budget=left_budget))
+    taken = estimated_tokens(lines)
+    summary = session.summarizer.summarize(
+        replace(task, budget=task.budget - taken, key_fact_tokens=taken)
+    )
     told = leave_out_told(facts, summary.text, session.zone)
     if len(told) < len(facts):
         lines = fact_lines(told, period.grain, session.config, ended)
