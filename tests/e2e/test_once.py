@@ -919,11 +919,17 @@ def test_8_a_key_fact_that_no_longer_holds_tells_its_end(
 ) -> None:
     memory = open_memory(tmp_path, datetime(2027, 2, 20, tzinfo=UTC))
     memory.ingest(conversation("c-0", "I live in Ghent.", day="2026-01-02"))
+    fired = (
+        ("sold", "pots"),
+        ("replaced", "cups"),
+        ("fixed", "jugs"),
+        ("moved", "bowls"),
+    )
     for number in range(3, 29):
         said = [
-            f"The kiln number {number}{place} cracked while we fired "
-            f"{number + place} pots for the market of Leuven."
-            for place in range(4)
+            f"We {done} the kiln {chr(90 + number)}{number}, it fired "
+            f"{number + place} {made} for the market of Leuven."
+            for place, (done, made) in enumerate(fired)
         ]
         day = f"2026-02-{number:02}"
         memory.ingest(conversation(f"c-{number}", *said, day=day))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
 from tests.support.builders import MORNING, WordEmbedder, a_record
@@ -22,7 +23,12 @@ from tests.support.summarized import (
 from varve.domain.calendar import Period
 from varve.domain.extractive import chosen
 from varve.domain.last_states import find_last_states
-from varve.domain.lasting import LEAST_DAYS, name_recurring
+from varve.domain.lasting import (
+    LEAST_DAYS,
+    leave_out_passing,
+    name_recurring,
+    prefer_what_lasts,
+)
 from varve.domain.record import Record, as_span, span_of
 from varve.domain.source_lines import SourceLine
 from varve.domain.summary import KEY_FACTS_HEADING, RECURRING_HEADING
@@ -142,6 +148,47 @@ def test_item_8_a_higher_grain_prefers_the_last_state(
     kept = chosen(lines, vectors, budget, recurring={"licence": 2})
     assert last in kept
     assert first not in kept
+
+
+def test_item_8_what_is_only_thought_of_comes_after_a_decision() -> None:
+    open_, signed = lines_of_days(
+        "I'm thinking about moving, but nothing is decided yet.",
+        "I signed the lease for the flat.",
+    )
+    weighed = prefer_what_lasts([open_, signed], np.full(2, 0.4), {})
+    assert weighed[0] < weighed[1]
+
+
+def test_item_8_a_date_that_a_later_line_changes_is_left_out() -> None:
+    lines = lines_of_days(
+        "The deadline is 30 June.", "We moved the deadline to 15 July."
+    )
+    assert leave_out_passing(lines) == lines[1:]
+
+
+def test_item_8_an_agents_short_remark_is_left_out() -> None:
+    lines = lines_of_days(
+        "Sounds like a big one.", "It needs 20 hedges.", "It is a big one."
+    )
+    said = [replace(line, speaker="Assistant") for line in lines[:2]]
+    told = leave_out_passing([*said, lines[2]])
+    assert told == [said[1], lines[2]]
+    assert leave_out_passing(said[:1]) == said[:1]
+
+
+def test_item_8_three_lines_of_one_pattern_come_before_what_differs() -> None:
+    """They differ in names and figures alone."""
+    names = ("Ana", "Bo", "Cleo", "Dana", "Eva", "Finn")
+    ordered = [
+        f"{name} and I agreed to order {10 + number} kilos of flour."
+        for number, name in enumerate(names)
+    ]
+    lines = lines_of_days(*ordered, *IDLE)
+    vectors = list(WordEmbedder().embed([line.said for line in lines]))
+    budget = sum(estimated_tokens(f"{line}.\n") for line in lines[3:])
+    kept = chosen(lines, vectors, budget, recurring={"flour": 6})
+    assert all(idle in kept for idle in IDLE)
+    assert kept.count("kilos of flour") == 3
 
 
 def lines_of_days(*said: str) -> list[SourceLine]:

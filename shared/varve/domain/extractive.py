@@ -8,7 +8,7 @@ a change or a decision, or name what recurs on several days, come before others.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
@@ -37,7 +37,13 @@ _RELEVANCE_SHARE = 0.7
 _NEAR_DUPLICATE = 0.95
 _QUESTION_WEIGHT = 0.5
 
+MAX_OF_PATTERN = 3
+"""So many lines that differ in names and figures alone come before what differs more."""
+LEAST_OF_PATTERN = 3
+"""The least words, without names and figures, by which lines are alike."""
+
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 def lines_of(task: SummaryTask) -> list[SourceLine]:
@@ -115,17 +121,20 @@ def chosen(
     """Return the best of the lines in their order, within the budget in tokens.
 
     `vectors` are those of the lines' `said`. `recurring` are folded words that occur on
-    several days; with them, lines that tell of a change or name what recurs are preferred
-    and an agent's lines weigh less. If no line fits whole, the best one is cut. The result
+    several days; with them, lines that tell of a change or name what recurs are preferred,
+    an agent's lines weigh less, and lines of one pattern come last once `MAX_OF_PATTERN` of
+    them are picked. If no line fits whole, the best one is cut. The result
     is empty without lines, or if the budget (under four tokens) has no room for a word.
     """
     if not lines:
         return ""
     matrix = np.stack(vectors).astype(np.float64)
     relevance = _relevance(lines, matrix)
+    patterns = np.arange(len(lines))
     if recurring is not None:
         relevance = prefer_what_lasts(lines, relevance, recurring)
-    picked = _picked(lines, matrix, relevance, budget)
+        patterns = _patterns(lines)
+    picked = _picked(lines, matrix, relevance, patterns, budget)
     if picked:
         return rendered([lines[index] for index in sorted(picked)])
     most_relevant = int(np.argmax(relevance))
@@ -143,7 +152,9 @@ def choose_sentences(
     epoch = datetime.fromtimestamp(0, UTC)
     lines = [SourceLine("", text, epoch, 0.5, "", True) for text in texts]
     matrix = np.stack(vectors).astype(np.float64)
-    picked = sorted(_picked(lines, matrix, _relevance(lines, matrix), budget))
+    relevance = _relevance(lines, matrix)
+    patterns = np.arange(len(lines))
+    picked = sorted(_picked(lines, matrix, relevance, patterns, budget))
     shown: list[str] = []
     for place, index in enumerate(picked):
         if place and index != picked[place - 1] + 1:
@@ -170,7 +181,11 @@ def _relevance(lines: Sequence[SourceLine], matrix: Floats) -> Floats:
 
 
 def _picked(
-    lines: Sequence[SourceLine], matrix: Floats, relevance: Floats, budget: int
+    lines: Sequence[SourceLine],
+    matrix: Floats,
+    relevance: Floats,
+    patterns: Integers,
+    budget: int,
 ) -> list[int]:
     """Return the indexes of the picked lines, in the order of picking.
 
@@ -179,15 +194,18 @@ def _picked(
     costs = np.array([estimated_tokens(f"{line}.\n") for line in lines])
     figures = _figures(lines)
     nearest = np.zeros(len(lines))
+    of_pattern = np.zeros(len(lines))
     is_open = costs <= budget
     picked: list[int] = []
     while is_open.any():
         penalty = (1 - _RELEVANCE_SHARE) * nearest
-        gain = _RELEVANCE_SHARE * relevance - penalty
+        is_repeated = of_pattern >= MAX_OF_PATTERN
+        gain = _RELEVANCE_SHARE * relevance - penalty - 2.0 * is_repeated
         open_gain = np.where(is_open, gain, -np.inf)
         best = int(np.argmax(open_gain))
         likeness = np.round(matrix @ matrix[best], 6)
         nearest = np.maximum(nearest, likeness)
+        of_pattern += patterns == patterns[best]
         is_different = likeness < _NEAR_DUPLICATE
         has_other_figures = figures != figures[best]
         is_open &= is_different | has_other_figures
@@ -198,18 +216,33 @@ def _picked(
     return picked
 
 
-def _figures(lines: Sequence[SourceLine]) -> npt.NDArray[np.int64]:
+def _figures(lines: Sequence[SourceLine]) -> Integers:
     """Return a number for each line, equal for lines that hold the same figures.
 
     Two lines that differ only in a figure say two things.
     """
+    return _number(tuple(_FIGURE.findall(line.sentence)) for line in lines)
+
+
+def _patterns(lines: Sequence[SourceLine]) -> Integers:
+    """Return a number for each line, equal for lines that differ in names and figures alone.
+
+    "Ana and I ordered 5 kilos" is like "Bo and I ordered 9 kilos". A line of fewer words
+    than a pattern has is like no other.
+    """
+    patterns: list[tuple[str, ...]] = []
+    for index, line in enumerate(lines):
+        words = bare_words(line.sentence)
+        plain = tuple(word for word in words if word.islower())
+        is_pattern = len(plain) >= LEAST_OF_PATTERN
+        patterns.append(plain if is_pattern else (str(index),))
+    return _number(patterns)
+
+
+def _number(keys: Iterable[tuple[str, ...]]) -> Integers:
+    """Return a number for each key, equal for equal keys."""
     seen: dict[tuple[str, ...], int] = {}
-    numbers: list[int] = []
-    for line in lines:
-        figures = tuple(_FIGURE.findall(line.sentence))
-        number = seen.setdefault(figures, len(seen))
-        numbers.append(number)
-    return np.array(numbers)
+    return np.array([seen.setdefault(key, len(seen)) for key in keys])
 
 
 def _bounded(lines: list[SourceLine]) -> list[SourceLine]:

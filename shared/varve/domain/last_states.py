@@ -57,6 +57,12 @@ class _Change:
         return [*matters, *((verb, topics) for verb in verbs)]
 
 
+def tells_change(line: SourceLine) -> bool:
+    """Return whether a line tells a change or decision, not one that is only thought of."""
+    is_told = any(word in CHANGES for word in words(line.sentence))
+    return is_told and _tells_state(read_cues(line.sentence))
+
+
 def find_last_states(lines: Sequence[SourceLine]) -> Iterator[tuple[int, int]]:
     """Yield the indexes of an earlier line and of a later one that tells its outcome.
 

@@ -7,10 +7,15 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from varve.domain.language.stopwords import CHANGES, NO_TOPICS
+from varve.domain.language.stopwords import NO_TOPICS
 from varve.domain.language.tokens import bare_words, fold
-from varve.domain.last_states import find_last_states
+from varve.domain.last_states import (
+    find_changed_figures,
+    find_last_states,
+    tells_change,
+)
 from varve.domain.source_lines import SourceLine
+from varve.domain.statements.texts.particulars import read_particulars
 
 LEAST_DAYS = 3
 """Days on which a word must occur to be named as recurring."""
@@ -20,6 +25,7 @@ _CHANGE_BONUS = 0.15
 _RECURRENCE_BONUS = 0.1
 _LAST_STATE_LEAD = 0.01
 _ANSWER_WEIGHT = 0.6
+_REMARK_WORDS = 4
 _AGENTS = frozenset({"assistant", "agent", "bot"})
 
 Floats = npt.NDArray[np.float64]
@@ -47,15 +53,40 @@ def prefer_what_lasts(
     for index, line in enumerate(lines):
         if line.speaker.casefold() in _AGENTS:
             weighed[index] *= _ANSWER_WEIGHT
-        words = set(bare_words(fold(line.sentence)))
-        if not CHANGES.isdisjoint(words):
+        if tells_change(line):
             weighed[index] += _CHANGE_BONUS
+        words = set(bare_words(fold(line.sentence)))
         shared = sum(word in recurring for word in words)
         weighed[index] += _RECURRENCE_BONUS * min(1.0, shared / 2)
     for earlier, later in find_last_states(lines):
         lead = weighed[earlier] + _LAST_STATE_LEAD
         weighed[later] = max(weighed[later], lead)
     return np.round(weighed, 6)
+
+
+def leave_out_passing(lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Return the lines without what does not last; all of them if nothing lasts.
+
+    That is an agent's short remark ("Sounds like a big one.") and the date or figure of a
+    thing that a later line changes.
+    """
+    changed = {earlier for earlier, _ in find_changed_figures(lines)}
+    told = [
+        line
+        for index, line in enumerate(lines)
+        if index not in changed and not _is_remark(line)
+    ]
+    return told or list(lines)
+
+
+def _is_remark(line: SourceLine) -> bool:
+    """Return whether an agent's line has few words, and neither figure nor name."""
+    if line.speaker.casefold() not in _AGENTS:
+        return False
+    told = read_particulars(line.sentence)
+    if told.numbers or any(word.named for word in told.telling[1:]):
+        return False
+    return len(told.telling) <= _REMARK_WORDS
 
 
 def name_recurring(

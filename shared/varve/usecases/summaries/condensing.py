@@ -12,7 +12,11 @@ from varve.domain.errors import Rejected
 from varve.domain.extractive import candidates, chosen, lines_of, shortened
 from varve.domain.identity import digest
 from varve.domain.language.names import NAME
-from varve.domain.lasting import name_recurring, recurring_words
+from varve.domain.lasting import (
+    leave_out_passing,
+    name_recurring,
+    recurring_words,
+)
 from varve.domain.record import Vector
 from varve.domain.series import keep_ends
 from varve.domain.source_lines import SourceLine, rendered
@@ -245,7 +249,7 @@ class ExtractiveSummarizer:
             ending = _recurring_line(weighed, [*people, *topics])
             budget = _selected_budget(task) - estimated_tokens(ending)
             recurring = recurring_words(weighed)
-            left = keep_ends(weighed)
+            left = leave_out_passing(keep_ends(weighed))
             text = chosen(left, self._embed(left), budget, recurring) + ending
         return Summary(text, people, topics, _open_questions(lines))
 
