@@ -211,6 +211,10 @@ ROWS = (
     Row(rf"(?:{I_AM} (?:now |recently |)divorced|(?:I|we|my (?:wife|husband) and I){_HAVE} {EVER}"
         rf"(?:got |gotten |)divorced){_WHEN}",
         "{who} is divorced", ends("married_to"), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:I{_HAVE} {EVER}(?:divorced|got divorced from) {{name}}"
+        rf"|{{name2}} and I{_HAVE} {EVER}(?:got |gotten |)divorced){_WHEN}",
+        "{who} and {name}{name2} are divorced",
+        ends("married_to", "{name}{name2}"), 0.8, 0.85, Lean.PAST),
     Row(rf"{I_AM} (?:now |)single(?: again| now|)(?=$|[,;.])",
         "{who} is single", (ends("has_partner"), ends("married_to")), 0.7, 0.8),
     Row(rf"(?:we're|we are) (?:no longer|not) together(?:{_ANY_MORE}|(?=$|[,;.]))",

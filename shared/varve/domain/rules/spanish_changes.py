@@ -185,6 +185,10 @@ ROWS = (
     Row(rf"(?:me divorcié|me he divorciado|nos divorciamos|nos hemos divorciado|estoy divorciad[oa])"
         rf"{_WHEN}",
         "{who} se divorció", ends("married_to"), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:(?:me divorcié|me he divorciado) de {{name}}"
+        rf"|{{name2}} y yo (?:nos divorciamos|nos hemos divorciado)){_WHEN}",
+        "{who} y {name}{name2} se divorciaron",
+        ends("married_to", "{name}{name2}"), 0.8, 0.85, Lean.PAST),
     # Things cancelled, broken and mended
     Row("{i_cancelled} (?:mi|la|el|nuestr[oa]) {booked}{end}",
         "{who} {did} {the_booked}", (), 0.6, 0.85, Lean.PAST),

@@ -13,6 +13,7 @@ from varve.domain.language.tokens import written_words
 from varve.domain.statements.pairs.confirming import only_reminds
 from varve.domain.statements.pairs.events import corrects_another_event
 from varve.domain.statements.pairs.other_matters import (
+    list_own_topics,
     only_visits,
     tells_place_of_another,
 )
@@ -35,7 +36,7 @@ from varve.domain.statements.questions.pair_signals import (
     measure_pair,
 )
 from varve.domain.statements.questions.row_signals import measure_row
-from varve.domain.statements.texts.cues import Cues, read_cues
+from varve.domain.statements.texts.cues import STRONG, Cues, read_cues
 from varve.domain.statements.texts.statement import Statement
 
 LEAST_ODDS = -20.0
@@ -45,7 +46,11 @@ NO_STATE = 6.0
 """What is to come, only reminds, or tells of another than the one asked about answers by so
 much less. Too few cases tell a weight."""
 BESIDE = 3.0
-"""What has nothing to do with a question answers it by so much less than what has its words."""
+"""What has nothing to do with a question answers it by so much less than what has its words,
+and by twice as much if that has most of them and the other one is not even like it.
+"""
+FAR = 0.2
+"""A text of a lower cosine is not like the question."""
 OF_OTHER_TOPICS = 6.0
 """What tells of other everyday topics than a question answers it by so much less than what
 has to do with it. Too few cases tell a weight."""
@@ -71,6 +76,14 @@ the thing that the question names, supersedes that by so much less. A case tells
 so it is set by hand.
 """
 
+OF_ELSE = 2.0
+"""A later text that shares nothing with the question, nor with the earlier one, supersedes that
+by so much less if it shows of what else it tells. A case tells of one matter, so it is set by
+hand.
+"""
+REPAIRED = frozenset({"health", "trouble"})
+"""Topics of what may be fine again."""
+
 
 def score_row(asking: Asking, found: Found) -> float:
     """Return how likely what was found answers the question, as a logit."""
@@ -78,11 +91,18 @@ def score_row(asking: Asking, found: Found) -> float:
     cues = read_cues(found.text)
     signals = measure_row(asking, found)
     tells_none = _tells_no_state(asking, cues) or asked.is_of_another(cues)
-    is_beside = asked.is_beside(found.text)
     odds = weigh(signals, weights_of_rows(asking))
     if not asked.names_another:
         odds -= _measure_other_topics(asking, cues)
-    return odds - NO_STATE * tells_none - BESIDE * is_beside
+    return odds - NO_STATE * tells_none - _measure_beside(asking, found)
+
+
+def _measure_beside(asking: Asking, found: Found) -> float:
+    """Return how much less likely a text answers than what has the question's words."""
+    if not asking.words.is_beside(found.text):
+        return 0.0
+    is_far = found.cosine < FAR and not asking.is_past
+    return 2 * BESIDE if is_far and asking.words.finds_most else BESIDE
 
 
 def _measure_other_topics(asking: Asking, told: Cues) -> float:
@@ -132,6 +152,8 @@ def score_pair(
         guards += LEFT_THING
     if asking.words.names_another:
         guards -= OF_THE_NAMED
+    if _tells_of_else(asking, earlier.cues, later.cues):
+        guards += OF_ELSE
     guards -= measure_restating(earlier.cues, later.cues)
     return weigh(signals, PAIR_WEIGHTS) - guards
 
@@ -165,6 +187,22 @@ def _ends_thing_apart(asking: Asking, before: Cues, after: Cues) -> bool:
     if len(after.particulars.telling) < ENDED_WORDS:
         return False
     return not relate(before, after) and not relate(asking.cues, after)
+
+
+def _tells_of_else(asking: Asking, before: Cues, after: Cues) -> bool:
+    """Return whether a later text that shares nothing shows of what else it tells.
+
+    It has everyday topics, where question and earlier text have none; or it only says that
+    something is fine again, and the earlier text tells of no trouble.
+    """
+    if asking.is_past or after.has("correcting"):
+        return False
+    if relate(before, after) or relate(asking.cues, after):
+        return False
+    if after.found & STRONG == {"fixing"}:
+        return before.topics.isdisjoint(REPAIRED)
+    known = list_own_topics(asking.cues) or list_own_topics(before)
+    return bool(list_own_topics(after)) and not known
 
 
 def _leaves_thing(asking: Asking, before: Cues, after: Cues) -> bool:

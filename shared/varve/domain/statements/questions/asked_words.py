@@ -27,6 +27,8 @@ from varve.domain.statements.texts.particulars import (
 
 THING_WORDS = 2
 """So many words of a question name a thing: "alarm code"."""
+MOST_OF_WORDS = 0.6
+"""So great a share of a question's words are most of them."""
 
 
 class AskedWords:
@@ -127,7 +129,9 @@ class AskedWords:
         tells of an alarm code.
         """
         asked = self._question
-        if self.most < THING_WORDS or self.count(told) or told.tells_change:
+        if self.most < THING_WORDS or self.count(told):
+            return False
+        if told.tells_change and not have_other_topics(asked, told):
             return False
         numbers = set(asked.particulars.numbers)
         if not numbers.isdisjoint(told.particulars.numbers):
@@ -161,6 +165,11 @@ class AskedWords:
         if share_words(self._question, told):
             return False
         return have_other_topics(self._question, told)
+
+    @property
+    def finds_most(self) -> bool:
+        """Whether something found has most of the question's telling words, and several."""
+        return self.most >= max(THING_WORDS, MOST_OF_WORDS * self.size)
 
     @property
     def finds_related(self) -> bool:
