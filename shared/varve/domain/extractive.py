@@ -42,6 +42,9 @@ MAX_OF_PATTERN = 3
 LEAST_OF_PATTERN = 3
 """The least words, without names and figures, by which lines are alike."""
 
+_REPEATED_LOSS = 2.0
+"""More than any line gains: a line of a pattern picked so often comes last."""
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -200,7 +203,11 @@ def _picked(
     while is_open.any():
         penalty = (1 - _RELEVANCE_SHARE) * nearest
         is_repeated = of_pattern >= MAX_OF_PATTERN
-        gain = _RELEVANCE_SHARE * relevance - penalty - 2.0 * is_repeated
+        gain = (
+            _RELEVANCE_SHARE * relevance
+            - penalty
+            - _REPEATED_LOSS * is_repeated
+        )
         open_gain = np.where(is_open, gain, -np.inf)
         best = int(np.argmax(open_gain))
         likeness = np.round(matrix @ matrix[best], 6)

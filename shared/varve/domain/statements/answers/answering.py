@@ -48,7 +48,7 @@ from varve.domain.statements.texts.persons import Persons
 
 SHARPNESS = 0.25
 """How much of the chances counts in the scores, whose order they alone decide."""
-ASKED_PLACES = 30
+ASKED_PLACES = 40
 """So many rows of a ranking are judged, however many are wanted. The others follow them."""
 
 
