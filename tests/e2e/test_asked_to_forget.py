@@ -507,3 +507,37 @@ def test_12_cleanup_proposes_nothing_that_is_erased(tmp_path: Path) -> None:
     memory.summarize(now=later)
     assert memory.cleanup(now=later)["requestsToForget"] == 1
     assert not memory.forget_proposals()
+
+
+@pytest.mark.parametrize(
+    ("told", "request_", "question", "name"),
+    [
+        (
+            ("My sister is called Eva.", "Eva plays the violin."),
+            "Forget my sister.",
+            "What do you know about my sister Eva?",
+            "Eva",
+        ),
+        (
+            ("Mi hermana se llama Eva.", "Eva toca el violín."),
+            "Olvida a mi hermana.",
+            "¿Qué sabes de mi hermana Eva?",
+            "Eva",
+        ),
+    ],
+)
+def test_12_a_request_to_forget_a_relative_means_all_told_of_them(
+    tmp_path: Path,
+    told: tuple[str, str],
+    request_: str,
+    question: str,
+    name: str,
+) -> None:
+    memory = tell(tmp_path, (*told, "I live in Leeds.", request_), NOW)
+    found = memory.search(question, user_id=USER).results
+    assert not any(name in one.content for one in found)
+    assert name not in str(memory.context(question, user_id=USER))
+    [proposal] = memory.review(user_id=USER).proposals
+    done = memory.forget(proposal=proposal["proposal"], verify=True)
+    assert done["verification"]["foundIn"] == []
+    assert not find_ids(memory, name)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from varve.domain.language.languages import Language
 from varve.domain.language.phrases import any_of, fold_apostrophes
@@ -64,6 +65,7 @@ class RequestPatterns:
         self._states = re.compile(any_of(given.states))
         self._of_others = re.compile(any_of(given.of_others))
         self._personal = frozenset(given.personal)
+        self._relatives = frozenset(chain(*language.relatives.values()))
         self._present = re.compile(rf"\b{any_of(language.changes.present)}\b")
         self._words = TopicWords(language)
 
@@ -272,13 +274,10 @@ class RequestPatterns:
         said = self._states.match(piece)
         if said and not is_everything:
             return self._read_statement(said["said"])
-        asked_own = self._asked_own.fullmatch(piece)
-        thing = asked_own["own"] if asked_own else piece
-        own = self._name_own(thing)
+        own = self._name_own(piece)
         if own:
-            return Topic(
-                Naming.OWN, own, self._words, everything=is_everything
-            )
+            means_all = is_everything or self._is_relative(own)
+            return Topic(Naming.OWN, own, self._words, everything=means_all)
         asked = self._asked.fullmatch(piece)
         if asked and not is_everything:
             return self._read_clause(asked)
@@ -291,8 +290,15 @@ class RequestPatterns:
             )
         return None
 
-    def _name_own(self, thing: str) -> str:
+    def _is_relative(self, thing: str) -> bool:
+        """Return whether a thing is a person of the speaker's: all told of them is meant."""
+        named = self._words.list_telling(thing)
+        return bool(named) and self._relatives.issuperset(named)
+
+    def _name_own(self, piece: str) -> str:
         """Return what one's own is: "salary", "boss name" of "the name of my boss"; else ""."""
+        asked = self._asked_own.fullmatch(piece)
+        thing = asked["own"] if asked else piece
         own = self._own_thing.fullmatch(thing)
         if own:
             return own["thing"]
