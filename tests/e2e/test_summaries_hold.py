@@ -259,6 +259,19 @@ def test_the_profile_alone_reaches_a_sentence_of_expired_words(
     assert told.said in first.content
 
 
+def test_a_home_whose_words_have_expired_is_found_before_another_house(
+    tmp_path: Path,
+) -> None:
+    """The summary of the last statement has the value that holds, not the nearest words."""
+    memory = Memory.open(tmp_path, now=SUMMED_UP)
+    tell(memory, "Dana", "We moved to Antwerp on Friday.", "2026-03-02")
+    tell(memory, "Dana", "We rented a house in Cambados.", "2026-05-02")
+    memory.summarize()
+    memory = expire(tmp_path)
+    first, *_ = memory.search("Where do I live?", user_id=USER).results
+    assert "Antwerp" in first.content
+
+
 def test_a_statement_told_on_four_days_and_summarized_is_one_result(
     tmp_path: Path,
 ) -> None:

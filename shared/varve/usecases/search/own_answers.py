@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import datetime
+from itertools import chain
 
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.routing import Route
 from varve.domain.search.row import MessageKey
+from varve.domain.statements.answers.summary_sentences import read_sentences
+from varve.domain.statements.forgetting.forgetting import repeats_value
 from varve.domain.statements.pairs.superseding import relate
 from varve.domain.statements.questions.bearing import seeks_own
 from varve.domain.statements.stores.told_values import ToldValues
@@ -31,23 +34,55 @@ def put_own_answers_first(
         return list(found)
     triples = told.triples
     own = _list_own_names(found, user)
-    stating = {
-        message
+    stated = [
+        one
         for one in _list_stating(predicate, triples, user, way.present)
         if normalized(one.subject) in own
-        for message in one.messages
-    }
+    ]
+    stating = set(chain.from_iterable(one.messages for one in stated))
     ordered = sorted(found, key=lambda one: not _states(one, stating, own))
-    if found and _may_answer(found[0], ordered[0], way.text, triples):
+    if not found or not _states(ordered[0], stating, own):
+        return _put_repeating_first(found, stated, own)
+    if _may_answer(found[0], ordered[0], way.text, triples):
         return list(found)
     return ordered
 
 
+def _put_repeating_first(
+    found: Sequence[Ranked], stated: Iterable[TripleOperation], own: Set[str]
+) -> list[Ranked]:
+    """Return the records with the summaries first that repeat a value, its words expired."""
+    values = [one.object for one in stated]
+    return sorted(found, key=lambda one: not _repeats(one, values, own))
+
+
 def _list_own_names(found: Iterable[Ranked], user: str | None) -> set[str]:
     """Return the normalized names by which a user speaks in the records, and their id."""
-    turns = (one.row for one in found if one.row.type is MemoryType.TURN)
-    names = {row.about or "" for row in turns if row.user == user}
-    return set(map(normalized, {*names, user or ""}))
+    names = {user or ""}
+    for row in (one.row for one in found if one.row.user == user):
+        if row.type is MemoryType.TURN:
+            names.add(row.about or "")
+        elif row.type is MemoryType.SUMMARY:
+            names.update(_list_speakers(row.content))
+    return set(map(normalized, names))
+
+
+def _list_speakers(summary: str) -> Iterator[str]:
+    for sentence in read_sentences(summary):
+        yield sentence.speaker or ""
+
+
+def _repeats(one: Ranked, values: Iterable[str], own: Set[str]) -> bool:
+    """Return whether a summary has one of these values in a sentence of a user that holds."""
+    if one.row.type is not MemoryType.SUMMARY:
+        return False
+    told = [
+        sentence.said
+        for sentence in read_sentences(one.row.content)
+        if normalized(sentence.speaker or "") in own
+        and sentence.wording not in one.outdated
+    ]
+    return any(repeats_value(said, value) for value in values for said in told)
 
 
 def _states(one: Ranked, stating: Set[MessageKey], own: Set[str]) -> bool:
