@@ -8,7 +8,7 @@ a change or a decision, or name what recurs on several days, come before others.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
@@ -16,6 +16,11 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.alike_lines import (
+    Integers,
+    number_figures,
+    number_patterns,
+)
 from varve.domain.asked_in_passing import QUESTION_MARKS, find_asked_in_passing
 from varve.domain.calendar import day_of
 from varve.domain.language.abbreviations import LONGEST, build_abbreviation
@@ -39,14 +44,11 @@ _QUESTION_WEIGHT = 0.5
 
 MAX_OF_PATTERN = 3
 """So many lines that differ in names and figures alone come before what differs more."""
-LEAST_OF_PATTERN = 3
-"""The least words, without names and figures, by which lines are alike."""
 
 _REPEATED_LOSS = 2.0
 """More than any line gains: a line of a pattern picked so often comes last."""
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 def lines_of(task: SummaryTask) -> list[SourceLine]:
@@ -136,7 +138,7 @@ def chosen(
     patterns = np.arange(len(lines))
     if recurring is not None:
         relevance = prefer_what_lasts(lines, relevance, recurring)
-        patterns = _patterns(lines)
+        patterns = number_patterns(lines)
     picked = _picked(lines, matrix, relevance, patterns, budget)
     if picked:
         return rendered([lines[index] for index in sorted(picked)])
@@ -195,7 +197,7 @@ def _picked(
     Each pick costs one product of the matrix with a vector.
     """
     costs = np.array([estimated_tokens(f"{line}.\n") for line in lines])
-    figures = _figures(lines)
+    figures = number_figures(lines)
     nearest = np.zeros(len(lines))
     of_pattern = np.zeros(len(lines))
     is_open = costs <= budget
@@ -223,35 +225,6 @@ def _picked(
     return picked
 
 
-def _figures(lines: Sequence[SourceLine]) -> Integers:
-    """Return a number for each line, equal for lines that hold the same figures.
-
-    Two lines that differ only in a figure say two things.
-    """
-    return _number(tuple(_FIGURE.findall(line.sentence)) for line in lines)
-
-
-def _patterns(lines: Sequence[SourceLine]) -> Integers:
-    """Return a number for each line, equal for lines that differ in names and figures alone.
-
-    "Ana and I ordered 5 kilos" is like "Bo and I ordered 9 kilos". A line of fewer words
-    than a pattern has is like no other.
-    """
-    patterns: list[tuple[str, ...]] = []
-    for index, line in enumerate(lines):
-        words = bare_words(line.sentence)
-        plain = tuple(word for word in words if word.islower())
-        is_pattern = len(plain) >= LEAST_OF_PATTERN
-        patterns.append(plain if is_pattern else (str(index),))
-    return _number(patterns)
-
-
-def _number(keys: Iterable[tuple[str, ...]]) -> Integers:
-    """Return a number for each key, equal for equal keys."""
-    seen: dict[tuple[str, ...], int] = {}
-    return np.array([seen.setdefault(key, len(seen)) for key in keys])
-
-
 def _bounded(lines: list[SourceLine]) -> list[SourceLine]:
     """Return at most `MAX_LINES`, evenly over the days.
 
@@ -277,7 +250,6 @@ def _bounded(lines: list[SourceLine]) -> list[SourceLine]:
 
 # Sentences
 
-_FIGURE = re.compile(r"\d+")
 _DATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}): ")
 _SPEAKER = re.compile(r"([^\s:][^:\n]{0,79}): (?=\S)")
 _END = re.compile(
