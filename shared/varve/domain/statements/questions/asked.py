@@ -152,7 +152,7 @@ def score_pair(
         guards += LEFT_THING
     if asking.words.names_another:
         guards -= OF_THE_NAMED
-    if _tells_of_else(asking, earlier.cues, later.cues):
+    if signals["apart"] and _tells_of_else(asking, earlier.cues, later.cues):
         guards += OF_ELSE
     guards -= measure_restating(earlier.cues, later.cues)
     return weigh(signals, PAIR_WEIGHTS) - guards
@@ -190,14 +190,15 @@ def _ends_thing_apart(asking: Asking, before: Cues, after: Cues) -> bool:
 
 
 def _tells_of_else(asking: Asking, before: Cues, after: Cues) -> bool:
-    """Return whether a later text that shares nothing shows of what else it tells.
+    """Return whether a later text apart from the earlier one shows of what else it tells.
 
-    It has everyday topics, where question and earlier text have none; or it only says that
-    something is fine again, and the earlier text tells of no trouble.
+    It shares nothing with the question either. It has everyday topics, where question and
+    earlier text have none; or it only says that something is fine again, and the earlier
+    text tells of no trouble.
     """
     if asking.is_past or after.has("correcting"):
         return False
-    if relate(before, after) or relate(asking.cues, after):
+    if relate(asking.cues, after):
         return False
     if after.found & STRONG == {"fixing"}:
         return before.topics.isdisjoint(REPAIRED)
