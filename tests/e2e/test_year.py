@@ -46,6 +46,13 @@ def build_year(
     return build_days(name, texts)
 
 
+def tell_days(memory: Memory, name: str, texts: dict[str, str]) -> None:
+    """Tell a memory one message for each day, and summarize the days."""
+    for one in build_days(name, texts):
+        memory.ingest(one)
+    memory.summarize()
+
+
 def build_days(name: str, texts: dict[str, str]) -> list[dict[str, Any]]:
     """Return a conversation of one message for each day."""
     return [
@@ -99,9 +106,7 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Memory:
         for month in (3, 4, 5)
         for day in (10, 11, 12, 17, 18)
     }
-    for one in build_days("Elena", told):
-        memory.ingest(one)
-    memory.summarize()
+    tell_days(memory, "Elena", told)
     return memory
 
 
@@ -133,9 +138,7 @@ def test_13_a_day_of_one_statement_stands_in_its_place_in_the_overview(
     memory = Memory.open(tmp_path / "memory", now=YEAR_AFTER)
     days = (10, 11, 12, 17, 30)
     told = {f"2026-03-{day}": f"I saw place {day}." for day in days}
-    for one in build_days("Elena", told):
-        memory.ingest(one)
-    memory.summarize()
+    tell_days(memory, "Elena", told)
     found = memory.search("What happened in March?", max_results=3).results
     shown = [(one.memory_type, one.period) for one in found]
     assert shown == [
@@ -156,9 +159,7 @@ def test_14_the_year_tells_of_a_time_whose_words_have_expired(
         "2026-03-17": "I twisted my ankle at bouldering.",
         "2026-08-14": "I adopted a cat called Miso.",
     }
-    for one in build_days("Elena", told):
-        memory.ingest(one)
-    memory.summarize()
+    tell_days(memory, "Elena", told)
     memory.configure("plan", "free")
     memory.cleanup()
     for question in (
@@ -191,9 +192,7 @@ def test_14_a_context_has_a_sentence_of_several_summaries_once(
             (month, day) for month in (4, 5) for day in (6, 13, 20, 27)
         )
     }
-    for one in build_days("Elena", told):
-        memory.ingest(one)
-    memory.summarize()
+    tell_days(memory, "Elena", told)
     memory.configure("plan", "starter")
     memory.cleanup()
     block = memory.context("What happened in 2026?", user_id="u-1").text
@@ -212,9 +211,7 @@ def test_8_a_sentence_that_bears_on_a_question_outlasts_its_words(
         "2026-08-16": "Ahora trabajo de día, por fin.",
         "2026-09-02": "El piso cuesta 870 euros al mes.",
     }
-    for one in build_days("Lucía", told):
-        memory.ingest(one)
-    memory.summarize()
+    tell_days(memory, "Lucía", told)
     memory.configure("plan", "starter")
     memory.cleanup()
     block = memory.context("¿Trabajo de noche o de día?", user_id="u-1").text
