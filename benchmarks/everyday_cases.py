@@ -17,7 +17,7 @@ from varve import Memory
 
 FOLDER = Path(__file__).parent / "everyday"
 HANDS = (
-    "one", "two", "three", "diaries", "diaries_apart", "plain", "plain_apart", "chats", "chats_apart",
+    "one", "two", "three", "diaries", "diaries_apart", "plain", "plain_apart", "chats",
 )  # fmt: skip
 NOW = BEGINNING + timedelta(days=260)
 USER = "u-1"
