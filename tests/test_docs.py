@@ -52,13 +52,15 @@ def test_every_path_a_document_names_is_there(document: Path) -> None:
 
 
 def test_what_a_decision_names_is_in_the_file_it_names() -> None:
-    text = (ROOT / "docs" / "decisions.md").read_text("utf-8")
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    text = "\n".join(page.read_text("utf-8") for page in pages)
     named = re.findall(
-        r"`(\w+)`(?:,? \w+){0,5} (?:in|out\s+of)\s+`([\w./]+\.py)`", text
+        r"`(\w+)`(?:,?\s\w+){0,5}\s(?:in|out\s+of)\s+`([\w./]+\.py)`", text
     )
     sources = {
-        str(path.relative_to(ROOT)): path.read_text("utf-8")
-        for path in (ROOT / "shared").rglob("*.py")
+        f"/{path.relative_to(ROOT)}": path.read_text("utf-8")
+        for folder in ("shared", "benchmarks", "tests")
+        for path in (ROOT / folder).rglob("*.py")
     }
     missing = [
         (name, place)
@@ -68,8 +70,12 @@ def test_what_a_decision_names_is_in_the_file_it_names() -> None:
             for f, t in sources.items()
         )
     ]
-    assert len(named) > 40
+    assert len(named) > 100
     assert missing == []
+    files = set(re.findall(r"`([\w./]+\.py)`", text))
+    assert [
+        f for f in files if not any(s.endswith(f"/{f}") for s in sources)
+    ] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -129,10 +135,27 @@ def test_the_index_links_every_page() -> None:
     tables = {
         path.name for path in (ROOT / "docs" / "benchmarks").glob("*.md")
     }
+    decisions = (ROOT / "docs" / "decisions.md").read_text("utf-8")
+    subjects = {
+        path.name for path in (ROOT / "docs" / "decisions").glob("*.md")
+    }
     assert pages == set(re.findall(r"\]\(([\w-]+\.md)", index))
     assert tables - {"index.md"} == set(
         re.findall(r"\]\(([\w-]+\.md)", notebook)
     )
+    assert subjects == set(
+        re.findall(r"\]\(decisions/([\w-]+\.md)", decisions)
+    )
+
+
+def test_the_decisions_stay_short() -> None:
+    pages = [
+        ROOT / "docs" / "decisions.md",
+        *(ROOT / "docs" / "decisions").glob("*.md"),
+    ]
+    sizes = {page.name: page.stat().st_size for page in pages}
+    assert max(sizes.values()) <= 10_000
+    assert sum(sizes.values()) <= 66_560
 
 
 def test_every_verb_of_the_contract_is_a_command() -> None:
