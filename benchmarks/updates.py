@@ -3,8 +3,9 @@
 Each case of `benchmarks/updates` (see `updates_cases.py`) is a store of its own: one
 statement and what changes it, or a look-alike that changes nothing, among chatter and
 the assistant's echoes. With `--together`, eight cases of other categories share a store
-and a user. No model is configured. Printed for each part, beside BM25 over
-the same words and BM25's best five, newest first:
+and a user; with `--answered`, the assistant replies at length, as models do. No model is
+configured. Printed for each part, beside BM25 over the same words and BM25's best five,
+newest first:
 
 - first right: the first result is the message that holds;
 - stale first: the first result says a superseded value and not the one that holds;
@@ -36,6 +37,7 @@ from benchmarks.updates_cases import (
     build_conversations,
     build_together,
     group_cases,
+    read_answered_cases,
     read_cases,
 )
 from tests.support.drivers import open_memory
@@ -49,6 +51,7 @@ PARTS = (
     "others", "things", "final", "last", "untried", "untouched",
     "fresh",
 )  # fmt: skip
+ANSWERED_PARTS = ("final", "untouched")
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)
 WAYS = ("varve", "BM25", "BM25, five newest")
@@ -101,13 +104,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--together", action="store_true")
+    parser.add_argument(
+        "--answered",
+        action="store_true",
+        help="with written replies of the assistant: final and untouched",
+    )
     parser.add_argument("--failures", action="store_true")
     parser.add_argument(
         "--stores", type=Path, help="keep the stores in this folder"
     )
     arguments = parser.parse_args()
-    for part in arguments.part or PARTS:
-        cases = read_cases(f"{part}.txt")
+    parts = ANSWERED_PARTS if arguments.answered else PARTS
+    for part in arguments.part or parts:
+        read = read_answered_cases if arguments.answered else read_cases
+        cases = read(f"{part}.txt")
         groups = [[case] for case in cases]
         if arguments.together:
             groups = group_cases(cases)
@@ -118,7 +128,8 @@ def main() -> None:
         report = print if arguments.failures else _keep_quiet
         with TemporaryDirectory() as temporary:
             folder = arguments.stores or Path(temporary)
-            tallies = measure(groups, folder / part, report)
+            name = f"{part}-answered" if arguments.answered else part
+            tallies = measure(groups, folder / name, report)
         for way, tally in tallies.items():
             print(tally.row(way))
 

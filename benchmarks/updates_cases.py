@@ -102,6 +102,25 @@ def read_cases(name: str) -> list[Case]:
     return cases
 
 
+def read_answered_cases(name: str) -> list[Case]:
+    """Return the cases of a file with the replies that were written for it.
+
+    A line of `replies/` answers each message of the user that has no answer of its own.
+    """
+    text = (FOLDER / "replies" / name).read_text(encoding="utf-8")
+    replies = iter(text.splitlines())
+    cases = read_cases(name)
+    for case in cases:
+        lines = case.lines
+        case.lines = []
+        for line, after in zip(lines, [*lines[1:], None], strict=True):
+            case.lines.append(line)
+            is_answered = after is not None and after.mark == ">"
+            if line.is_user and not is_answered:
+                case.lines.append(Line(">", next(replies), "", continues=True))
+    return cases
+
+
 def _read_line(raw: str, case: Case) -> None:
     continues = raw.startswith("&")
     mark, text = raw.removeprefix("&").split(maxsplit=1)

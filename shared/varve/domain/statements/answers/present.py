@@ -7,8 +7,11 @@ import numpy as np
 
 from varve.domain.search.lexical import Floats
 from varve.domain.search.ranking import Ranked
+from varve.domain.statements.pairs.restating import list_values
+from varve.domain.statements.pairs.superseding import split_clauses
 from varve.domain.statements.standings.standing import Standing, Successor
 from varve.domain.statements.standings.standings import Standings
+from varve.domain.statements.texts.cues import read_cues
 
 BEHIND = 0.5
 """The factor of the score of a superseded statement."""
@@ -26,7 +29,12 @@ def describe(
     successors: dict[int, Successor],
     standings: Standings,
 ) -> Standing:
-    """Return how a row of an answer stands, as the statement that it tells does."""
+    """Return how a row of an answer stands, as the statement that it tells does.
+
+    What the assistant said stands as the statement whose value it repeats.
+    """
+    if statement is None:
+        statement = _find_repeated(item.number, successors, standings)
     if statement is None:
         return Standing(current=True, confirmed=item.row.time)
     confirmed = max(item.row.time, standings.find_confirmed(statement))
@@ -44,6 +52,32 @@ def describe(
         is_corrected=statement in standings.corrections,
         odds=successor.score - care,
     )
+
+
+def _find_repeated(
+    row: int, successors: Mapping[int, Successor], standings: Standings
+) -> int | None:
+    """Return the superseded statement whose value an answer of the assistant repeats.
+
+    None: it answers none, or repeats what the question or the successor tells as well, or
+    a part of the statement that holds.
+    """
+    store = standings.store
+    answered = store.find_answered(row)
+    if answered is None or answered not in successors:
+        return None
+    successor = successors[answered].row
+    later = store.read(successor).cues
+    known = [later, standings.question or later]
+    repeated = list_values(store.read(row).cues).difference(
+        *map(list_values, known)
+    )
+    for part in split_clauses(store.read(answered).text):
+        if repeated.isdisjoint(list_values(read_cues(part))):
+            continue
+        if standings.takes(part, answered, successor):
+            return answered
+    return None
 
 
 class PresentAnswer:
@@ -67,7 +101,10 @@ class PresentAnswer:
         """Add a row, and give its place to the statement that should have it."""
         standing = describe(statement, item, self._successors, self._standings)
         if statement is None:
-            self._items[item.number] = replace(item, standing=standing)
+            factor = 1.0 if standing.current else BEHIND
+            self._items[item.number] = replace(
+                item, score=item.score * factor, standing=standing
+            )
             return
         is_echo = self._standings.store.is_assistant(item.number)
         score = item.score

@@ -1,6 +1,7 @@
-"""Whether a text says where its speaker lives or works, as an earlier one does."""
+"""Whether a text says again what an earlier one does: a place of home or work, or a value."""
 
 from varve.domain.statements.texts.cues import Cues
+from varve.domain.statements.texts.particulars import collect_stems
 
 OF_ONE_PLACE = frozenset({"home", "work"})
 """Topics of which a person has one place at a time."""
@@ -19,3 +20,10 @@ def measure_restating(before: Cues, after: Cues) -> float:
         return 0.0
     shared = before.topics & after.topics & OF_ONE_PLACE
     return RESTATING if shared else 0.0
+
+
+def list_values(told: Cues) -> frozenset[str]:
+    """Return the stems of a text's telling words, with its numbers and dates."""
+    particulars = told.particulars
+    stems = collect_stems(particulars.telling)
+    return frozenset((*stems, *particulars.numbers, *particulars.dates))

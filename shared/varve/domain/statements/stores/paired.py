@@ -301,7 +301,7 @@ class StoreStatements:
             return self._find_turn(row)
         if self.is_told(row):
             return row
-        answered = self._find_answered(row)
+        answered = self.find_answered(row)
         if answered is not None and self._echoes(row, answered):
             return answered
         return None
@@ -353,7 +353,7 @@ class StoreStatements:
         """Return whether the assistant said the row."""
         return not is_person(self._columns.speakers.name(row) or "")
 
-    def _find_answered(self, row: int) -> int | None:
+    def find_answered(self, row: int) -> int | None:
         """Return the statement that a row of the assistant answers; None: it is no answer."""
         if not self.is_assistant(row):
             return None
