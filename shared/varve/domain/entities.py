@@ -89,13 +89,25 @@ def _name_subject(
 def fold_of_user(
     triples: Iterable[Triple], user_id: str | None
 ) -> list[Triple]:
-    """Return the triples that one user's statements alone make; with None, all triples.
+    """Return the triples that one user states; with None, all triples.
 
-    The names come from that user's statements too.
+    The names come from that user's statements too. What belongs to no user, such as a
+    change of the graph, states none of them and may end any.
     """
     if user_id is None:
         return list(triples)
-    operations = evidence_of(triples).values()
-    return fold(
-        operation for operation in operations if operation.user_id == user_id
-    )
+    own: list[TripleOperation] = []
+    unowned: list[TripleOperation] = []
+    for operation in evidence_of(triples).values():
+        if operation.user_id == user_id:
+            own.append(operation)
+        elif operation.user_id is None:
+            unowned.append(operation)
+    folded = fold([*own, *unowned], stated_names(own))
+    return [
+        triple
+        for triple in folded
+        if any(
+            one.user_id == user_id for one in triple.stating or triple.evidence
+        )
+    ]
