@@ -13,12 +13,14 @@ from varve.domain.identity import Scope
 from varve.domain.triple import Op, TripleOperation
 from varve.usecases.corrections.corrected_messages import correct_messages
 from varve.usecases.corrections.replaced import end_attributes, tell_operation
+from varve.usecases.corrections.replaced_messages import (
+    find_replaced_messages,
+)
 from varve.usecases.local import catch_up
 from varve.usecases.triples import (
     describe_entity,
     find_neighbours,
     find_paths,
-    find_replaced_messages,
     list_neighbourhood,
     send_operations,
     suggest_names,

@@ -69,7 +69,7 @@ def find_told_key(predicate: str) -> str | None:
 
 
 MAX_VALUE_CHARACTERS = 300
-_NAMELESS = "user"
+NAMELESS = "user"
 """The name of a speaker who has none."""
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
@@ -253,7 +253,7 @@ def find_speakers(entries: Iterable[ProfileEntry]) -> frozenset[str]:
     by_conversation: dict[str, set[str]] = {}
     for entry in entries:
         name = normalized(entry.subject)
-        is_named = name not in ("", _NAMELESS, normalized(entry.user_id))
+        is_named = name not in ("", NAMELESS, normalized(entry.user_id))
         if is_named and entry.conversation_id is not None:
             by_conversation.setdefault(entry.conversation_id, set()).add(name)
     found: set[str] = set()

@@ -13,9 +13,6 @@ from varve.domain.graph import Neighbour, Neighbourhood, PathStep
 from varve.domain.idle_deletions import idle_deletions
 from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
-from varve.domain.predicates import is_single_valued
-from varve.domain.profile import find_key
-from varve.domain.statements.texts.telling import EndedMessage
 from varve.domain.triple import (
     Op,
     Triple,
@@ -100,65 +97,6 @@ def _after_beginnings(
     if first < deletion.event_time:
         return deletion
     return replace(deletion, event_time=first, replaces=value)
-
-
-def find_replaced_messages(
-    session: Session, operations: Sequence[TripleOperation]
-) -> list[tuple[TripleOperation, list[EndedMessage]]]:
-    """Return the operations with the messages whose values they end.
-
-    Operations that end nothing at present are left out.
-    """
-    view = _open_view(session)
-    names = view.names()
-    found: list[tuple[TripleOperation, list[EndedMessage]]] = []
-    for operation in operations:
-        if operation.event_time > session.now:
-            continue
-        messages: list[EndedMessage] = []
-        for triple in view.about(names.entity(operation.subject)):
-            if triple.holds(session.now) and _ends(operation, triple):
-                messages += [
-                    one
-                    for one in list_messages(triple)
-                    if may_end(operation.user_id, one.user_id)
-                ]
-        if messages:
-            found.append((operation, messages))
-    return found
-
-
-def list_messages(triple: Triple) -> Iterator[EndedMessage]:
-    """Yield the messages that state a triple, each once."""
-    told = {
-        message: operation
-        for operation in triple.stating
-        for message in operation.messages
-    }
-    for (conversation_id, id_), operation in told.items():
-        yield EndedMessage(
-            conversation_id,
-            id_,
-            operation.user_id,
-            operation.subject,
-            operation.object,
-            find_key(triple.label),
-        )
-
-
-def _ends(operation: TripleOperation, triple: Triple) -> bool:
-    """Return whether an operation ends a triple of its subject."""
-    if operation.predicate != triple.label:
-        return False
-    value = triple.evidence[-1].object
-    is_same = normalized(operation.object) == normalized(value)
-    if operation.op is Op.DELETE:
-        return is_same or not operation.object
-    if is_same or operation.event_time < triple.valid_at:
-        return False
-    if operation.replaces:
-        return normalized(operation.replaces) == normalized(value)
-    return is_single_valued(operation.predicate)
 
 
 def describe_entity(

@@ -10,6 +10,7 @@ from varve.domain.conversation import Conversation
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.tellings import find_language
 from varve.domain.names import normalized
+from varve.domain.profile import DEFAULT_USER, NAMELESS
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.search.query import Filter
 from varve.domain.statements.texts.cues import read_cues
@@ -22,6 +23,7 @@ from varve.domain.statements.texts.telling import (
     find_turn_id,
 )
 from varve.usecases.corrections.beside_corrected import BesideCorrected
+from varve.usecases.corrections.correcting import choose_corrected
 from varve.usecases.corrections.replaced import Replacement
 from varve.usecases.ingest.ingest import ingest
 from varve.usecases.session import Session
@@ -107,7 +109,8 @@ def _plan_of_turn(
     of_record: dict[str, list[tuple[EndedMessage, Tell]]] = {}
     for one, tell in ended:
         text = tell(one, turn.about, language)
-        record = _find_stating(session, turn, one, text)
+        stating = _find_stating(session, turn, one, text)
+        record = choose_corrected(session, stating, text)
         records[record.id] = record
         of_record.setdefault(record.id, []).append((one, tell))
     values = [one for one, _ in ended]
@@ -127,18 +130,32 @@ def _plan_of_turn(
 def _plan_of_expired(session: Session, id_: str, ended: Ended) -> _Planned:
     """Return the correction of a turn whose words have expired."""
     first, _ = ended[0]
+    speaker = _find_speaker(session, first)
     language = find_language(
         _list_summed_up(session, first.user_id), installed_languages()
     )
-    text = _tell_each(ended, first.speaker, language)
+    text = _tell_each(ended, speaker, language)
 
     def build(at: datetime) -> Conversation:
-        correction = build_correction_of(
-            id_, text, at, first.user_id, first.speaker
-        )
+        correction = build_correction_of(id_, text, at, first.user_id, speaker)
         return correction.in_scope(session.scope)
 
     return _Planned(ended, build, has_expired=True)
+
+
+def _find_speaker(session: Session, ended: EndedMessage) -> str | None:
+    """Return who said a message that has expired; None: memory does not know a name.
+
+    The subject of a value may be another person: "My sister Noelia lives in Leeds". It is
+    the speaker if the user is known to speak by that name.
+    """
+    user = ended.user_id or DEFAULT_USER
+    entries = session.profiles.entries(session.scope, user)
+    names = {one.subject for one in entries if one.subject}
+    known = {normalized(one) for one in (*names, ended.user_id or NAMELESS)}
+    if normalized(ended.speaker or "") in known:
+        return ended.speaker
+    return names.pop() if len(names) == 1 else None
 
 
 def _tell_each(ended: Ended, speaker: str | None, language: Language) -> str:

@@ -7,8 +7,8 @@ from varve.domain.predicates import is_single_valued
 from varve.domain.profile import DEFAULT_USER, KNOWN_KEYS, ProfileEntry
 from varve.domain.statements.texts.telling import EndedMessage
 from varve.usecases.corrections.corrected_messages import read_heard
+from varve.usecases.corrections.replaced_messages import list_messages
 from varve.usecases.session import Session
-from varve.usecases.triples import list_messages
 
 
 def find_graph_values(

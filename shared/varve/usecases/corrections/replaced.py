@@ -10,6 +10,7 @@ from varve.domain.language.languages import Language
 from varve.domain.names import normalized
 from varve.domain.profile import (
     DEFAULT_USER,
+    LIST_KEYS,
     MAX_VALUE_CHARACTERS,
     ProfileEntry,
     find_key,
@@ -124,22 +125,30 @@ def end_attributes(
 ) -> None:
     """End the attributes of the values that a graph's operation ended. Raises Retryable.
 
-    The operation's value, if it tells one, takes their place. An attribute of expired
+    The operation's value, if it tells one, takes their place. A single value of expired
     words stays: only with the profile's own correction their summaries are superseded.
     """
     for one in replaced:
-        if one.has_expired:
+        if one.has_expired and one.ended.key not in LIST_KEYS:
             continue
         entries = session.profiles.entries(session.scope, one.user)
         changes: list[ProfileEntry] = []
         for entry in select_current_entries(entries, session.now):
-            if _tells(entry, one.ended):
+            if _tells(entry, one.ended, operation):
                 changes += _list_changes(entry, one, operation, session)
         send_entries(session, one.user, changes)
 
 
-def _tells(entry: ProfileEntry, ended: EndedMessage) -> bool:
-    is_same = normalized(entry.value) == normalized(ended.value)
+def _tells(
+    entry: ProfileEntry, ended: EndedMessage, operation: TripleOperation
+) -> bool:
+    """Return whether a conversation told an attribute's value that an operation ends."""
+    named = operation.replaces
+    if operation.op is Op.DELETE:
+        named = operation.object
+    # What the operation names may be a value that the graph set after the message's.
+    value = named or ended.value
+    is_same = normalized(entry.value) == normalized(value)
     is_told = entry.conversation_id is not None
     return is_told and is_same and entry.key == ended.key
 
