@@ -23,6 +23,7 @@ from varve.domain.statements.forgetting.forgetting import (
 )
 from varve.domain.statements.forgetting.forgotten_words import ForgottenWords
 from varve.domain.statements.standings.standing import Standing
+from varve.domain.statements.standings.standings import Standings
 from varve.domain.summary import key_facts_as_json, key_facts_from_json
 from varve.domain.triple import Triple
 from varve.ports.records import MemoryReader
@@ -136,7 +137,12 @@ def _hold_beside_request(
     if standing is None or standing.successor not in requests:
         return one
     holds = Standing(current=True, confirmed=standing.confirmed)
-    return replace(one, standing=holds)
+    if isinstance(one, Browsed) or one.columns is None:
+        return replace(one, standing=holds)
+    # A superseded statement still has the parts that are corrected.
+    rest = Standings(one.columns).find_rest(one.number) or one.content
+    row = replace(one.row, content=rest, shown={})
+    return replace(one, row=row, standing=holds)
 
 
 def _reduce(

@@ -51,6 +51,19 @@ class _Told:
     parts: frozenset[int]
     values: tuple[frozenset[str], ...] = ()
 
+    def find_parts(self, stated: Stated) -> frozenset[int]:
+        """Return the numbers of these parts in the turn, or in what is shown of it."""
+        if stated.words == self.turn.words:
+            return self.parts
+        parts = split_parts(self.turn.words)
+        hidden = [spaced_words(parts[at]) for at in self.parts]
+        found: set[int] = set()
+        for number, part in enumerate(split_parts(stated.words)):
+            # What joined it to a part before it may be left out.
+            if any(spaced_words(part) in one for one in hidden):
+                found.add(number)
+        return frozenset(found)
+
     def is_quoted_in(self, text: str) -> bool:
         """Return whether a text has one of the parts word for word."""
         parts = split_parts(self.turn.words)
@@ -179,7 +192,11 @@ class ForgottenWords(Forgotten):
             return frozenset(range(len(split_parts(stated.words))))
         if stated.speaker is not None:
             hidden = (self.asking, *self.told)
-            parts = (one.parts for one in hidden if one.turn.id == stated.id)
+            parts = (
+                one.find_parts(stated)
+                for one in hidden
+                if one.turn.id == stated.id
+            )
             return frozenset().union(*parts)
         is_told = self.is_told_by(stated.id, stated.content, stated.messages)
         if is_told or self.asking.has_told(stated.messages, stated.content):
