@@ -434,6 +434,31 @@ def test_12_what_a_request_names_stays_hidden_once_its_words_expired(
     assert word in str(memory.context(question, user_id="u-2", now=later))
 
 
+def test_12_a_request_stays_until_what_it_names_is_built_again(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path)
+    memory.configure("plan", "free")
+    told, asked, later = (NOW + timedelta(days=days) for days in (0, 2, 8))
+    memory.remember("I weigh 92 kilos.", user_id=USER, now=told)
+    memory.remember("Forget how much I weigh.", user_id=USER, now=asked)
+    # The first run summarizes the day of the words before the request's day.
+    memory.summarize(now=later)
+    first = memory.cleanup(now=later)
+    assert first["requestsToForget"] == 0
+    assert len(first["grains"]["working"]["unsealed"]) == 2
+    again = memory.cleanup(now=later, dry_run=True)
+    assert again["grains"]["working"]["expiredRecords"] == 0
+    memory.summarize(now=later)
+    assert memory.cleanup(now=later)["requestsToForget"] == 1
+    assert memory.list().records == ()
+    much = later + timedelta(days=60)
+    memory.summarize(now=much)
+    for at in (later, much):
+        assert "92" not in str(memory.search(user_id=USER, now=at))
+        assert "92" not in str(memory.context("kilos", user_id=USER, now=at))
+
+
 def test_12_erasing_an_expired_request_shows_again_what_it_named(
     tmp_path: Path,
 ) -> None:

@@ -1,7 +1,7 @@
 """Clean up: delete expired periods, from working upward, whose parents are ready."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -103,7 +103,10 @@ class CleanupReport:
 def inspect(
     session: Session, grains: Collection[Grain], *, force: bool = False
 ) -> CleanupReport:
-    """Return what cleanup would do in these grains; `force` takes unsealed periods too."""
+    """Return what cleanup would do in these grains; `force` takes unsealed periods too.
+
+    A request to forget stays as long as words or a summary of before wait for a rebuild.
+    """
     scope = session.scope
     config = session.config
     store = _Store(scope, session.now, config, session.records, session.ledger)
@@ -124,6 +127,10 @@ def inspect(
         next_notes = timeline_expiry_notes(left[0], scope, config)
     next_notes = (*next_notes, *_note_forgetting(store))
     requests = find_expiring(session, _list_expired_days(reports))
+    needed = frozenset() if force else _list_needed(requests, reports, store)
+    if needed:
+        reports = [_keep_days(one, needed, store) for one in reports]
+        requests = find_expiring(session, _list_expired_days(reports))
     return CleanupReport(
         tuple(reports),
         gone,
@@ -140,6 +147,43 @@ def _list_expired_days(reports: Iterable[GrainReport]) -> Collection[str]:
         if one.grain is Grain.WORKING:
             return one.expired
     return ()
+
+
+def _list_needed(
+    requests: ExpiringRequests, reports: Iterable[GrainReport], store: "_Store"
+) -> frozenset[str]:
+    """Return the expired days of requests to forget that must stay.
+
+    Without its request, what is built of the words of before has what was to be forgotten.
+    """
+    waiting: list[str] = []
+    if requests.days:
+        for one in reports:
+            if one.grain is Grain.WORKING:
+                waiting += one.unsealed
+        for period in store.pending:
+            if period in store.periods(period.grain):
+                waiting.append(period.days[0].isoformat())
+    first = min(waiting, default=None)
+    return frozenset(
+        day for day in requests.days if first is not None and first <= day
+    )
+
+
+def _keep_days(
+    report: GrainReport, days: Collection[str], store: "_Store"
+) -> GrainReport:
+    """Return a store's report with days of working memory kept until tomorrow's run."""
+    if report.grain is not Grain.WORKING:
+        return report
+    kept = {day: n for day, n in report.expired.items() if day in days}
+    expired = {day: n for day, n in report.expired.items() if day not in days}
+    return replace(
+        report,
+        expired=expired,
+        unsealed={**report.unsealed, **kept},
+        next_expiry=store.now + LOOK_AGAIN,
+    )
 
 
 def clean(

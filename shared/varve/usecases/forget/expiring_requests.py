@@ -19,12 +19,13 @@ class ExpiringRequests:
     """The requests to forget in working memory, of which days expire.
 
     `by_words` name statements by their words. `losing` lose words, their own or words that
-    they name. `lost` counts those that go themselves.
+    they name. `lost` counts those that go themselves, on `days`.
     """
 
     by_words: tuple[ForgottenWords, ...] = ()
     losing: tuple[AnyForgotten, ...] = ()
     lost: int = 0
+    days: frozenset[str] = frozenset()
 
 
 def find_expiring(
@@ -41,9 +42,15 @@ def find_expiring(
         for one in values
         if any(day_of(at, zone) in expired for at in _list_times(one))
     )
-    lost = {one.request for one in losing if day_of(one.at, zone) in expired}
+    going = {
+        one.request: day
+        for one in losing
+        if (day := day_of(one.at, zone)) in expired
+    }
     by_words = (one for one in values if isinstance(one, ForgottenWords))
-    return ExpiringRequests(tuple(by_words), losing, len(lost))
+    return ExpiringRequests(
+        tuple(by_words), losing, len(going), frozenset(going.values())
+    )
 
 
 def settle_expiring(session: Session, requests: ExpiringRequests) -> None:
