@@ -725,3 +725,15 @@ def test_13_a_list_of_what_names_somebody_says_that_nothing_does(
         assert not answer.results
         assert "mentions 'Zed'" in str(answer.hint)
         assert "question" not in str(answer.hint)
+
+
+def test_12_review_of_a_user_lists_no_other_users_proposal(
+    memory: Memory,
+) -> None:
+    for user in ("u-8", "u-9"):
+        memory.remember("I weigh 92 kilos.", user_id=user)
+        memory.remember("Forget how much I weigh.", user_id=user)
+    [own] = memory.review(user_id="u-8").proposals
+    assert own["proposal"] == memory.review().proposals[0]["proposal"]
+    assert len(memory.review().proposals) == 2
+    assert memory.review(user_id="u-7").proposals == ()

@@ -26,7 +26,9 @@ def add_review(command: argparse.ArgumentParser) -> None:
         help="most statements to list; default: 50",
     )
     command.add_argument(
-        "--user", metavar="U", help="list this user's statements alone"
+        "--user",
+        metavar="U",
+        help="list this user's statements and proposals alone",
     )
 
 

@@ -69,8 +69,9 @@ def review(
 
     A statement is listed if it holds, if nothing has confirmed it for `days` days, and if
     a later statement or the graph contradicts it. For each request to forget that a user
-    made in a conversation it leaves a proposal, which `forget` confirms. Raises Rejected:
-    names the field; Retryable.
+    made in a conversation it leaves a proposal, which `forget` confirms. With `user_id` it
+    lists statements and proposals of that user alone. Raises Rejected: names the field;
+    Retryable.
     """
     if user_id is not None:
         reference(user_id, "user_id")
@@ -86,7 +87,11 @@ def review(
     windows = _Windows(session, user_id)
     doubts = _Doubts(session, triples, forgotten, user_id)
     found = _find_oldest(doubts, windows.read(), before, most + 1)
-    waiting = [one.to_dict() for one in list_forget_proposals(session)]
+    waiting = [
+        one.to_dict()
+        for one in list_forget_proposals(session)
+        if user_id is None or one.concerns(user_id)
+    ]
     return Review(
         statements=tuple(found[:most]),
         proposals=tuple(waiting),

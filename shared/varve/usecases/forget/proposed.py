@@ -23,6 +23,10 @@ class ForgetProposal:
     number: int | None
     statements: Sequence[Proposal]
 
+    def concerns(self, user_id: str) -> bool:
+        """Return whether any statement is in a user's memory."""
+        return any(user_id in one.users for one in self.statements)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
         told = [one.to_dict(at) for at, one in enumerate(self.statements, 1)]
