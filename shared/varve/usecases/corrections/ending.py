@@ -1,10 +1,18 @@
 """End the triples and attributes that rest on words which hold no longer."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from varve.domain.current_profile import select_current_entries
+from varve.domain.language.tokens import fold
 from varve.domain.mention import in_words
 from varve.domain.names import normalized
 from varve.domain.profile import (
@@ -13,15 +21,16 @@ from varve.domain.profile import (
     MAX_VALUE_CHARACTERS,
     ProfileEntry,
 )
-from varve.domain.record import Record
+from varve.domain.record import MemoryType, Record
 from varve.domain.statements.pairs.other_matters import have_other_topics
 from varve.domain.statements.pairs.superseding import leaves
 from varve.domain.statements.texts.cues import read_cues
 from varve.domain.statements.texts.parts import (
     find_corrected_parts,
     find_parts,
+    split_parts,
 )
-from varve.domain.triple import Triple
+from varve.domain.triple import Triple, TripleOperation
 from varve.usecases.corrections.ends import Ends, send_entries
 from varve.usecases.session import Session
 from varve.usecases.triples import send_operations
@@ -61,6 +70,31 @@ class Ending:
         is_stated = wanted in normalized(self.record.content)
         return is_stated and wanted not in normalized(self.text)
 
+    @property
+    def _corrected(self) -> str:
+        """The words that the text corrects: a fact's, or some parts of a turn's."""
+        if self.record.memory_type is MemoryType.FACT:
+            return fold(self.record.content)
+        numbers = find_corrected_parts(self.record.words, self.text)
+        parts = enumerate(split_parts(self.record.words))
+        return fold(" ".join(one for at, one in parts if at in numbers))
+
+    def rewrites(self, told: Mapping[str, str]) -> set[str]:
+        """Return the keys of values, of one subject's told predicates, that the text tells anew.
+
+        "I'm allergic to nuts, kiwi and latex" is corrected by "I'm allergic to nuts, mango
+        and latex": the text repeats a value of them, and those it leaves out have ended.
+        """
+        words = self._corrected
+        corrected = {
+            key: wanted
+            for key, value in told.items()
+            if (wanted := fold(value)) in words
+        }
+        text = fold(self.text)
+        is_repeated = any(wanted in text for wanted in corrected.values())
+        return set(corrected) if is_repeated else set()
+
 
 def take_told_parts(
     record: Record, text: str, turns: Iterable[Record] = ()
@@ -97,11 +131,35 @@ def end_values(session: Session, ending: Ending) -> None:
     _end_attributes(session, ending)
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A value of a triple or an attribute that rests on the record's message."""
+
+    id: str
+    subject: str
+    attribute: str
+    value: str
+    words: str
+
+
+def _find_resting(
+    drawn: Iterable[_Drawn], told: Collection[str | None], ending: Ending
+) -> set[str]:
+    """Return the ids of the values that the text is about; it tells `told` attributes."""
+    again: dict[str, dict[str, str]] = {}
+    found: set[str] = set()
+    for one in drawn:
+        if one.attribute in told:
+            again.setdefault(one.subject, {})[one.id] = one.value
+        if ending.takes(one.words):
+            found.add(one.id)
+    return found.union(*map(ending.rewrites, again.values()))
+
+
 def _end_triples(session: Session, ending: Ending) -> None:
-    resting: list[Triple] = []
-    for triple in session.graph.triples(session.scope):
-        if triple.holds(ending.at) and _rests_on(triple, ending):
-            resting.append(triple)
+    held = _list_triples(session, ending)
+    ids = _find_resting(map(_read_triple, held), ending.predicates, ending)
+    resting = [triple for triple in held if triple.id in ids]
     told = {one.label for one in resting} & ending.predicates
     ends = [
         ending.ends.of_triple(triple.evidence[-1], triple.label)
@@ -112,13 +170,28 @@ def _end_triples(session: Session, ending: Ending) -> None:
         send_operations(session, ends)
 
 
-def _rests_on(triple: Triple, ending: Ending) -> bool:
-    told = triple.evidence[-1]
-    if told.conversation_id != ending.record.conversation_id:
-        return False
-    if set(told.message_ids).isdisjoint(ending.record.source_ids):
-        return False
-    return ending.takes(in_words(triple))
+def _list_triples(session: Session, ending: Ending) -> list[Triple]:
+    """Return the triples that hold and rest on the record's message."""
+    held: list[Triple] = []
+    for triple in session.graph.triples(session.scope):
+        told = triple.evidence[-1]
+        if triple.holds(ending.at) and _is_of_message(told, ending.record):
+            held.append(triple)
+    return held
+
+
+def _is_of_message(
+    told: TripleOperation | ProfileEntry, record: Record
+) -> bool:
+    is_same_talk = told.conversation_id == record.conversation_id
+    ids = set(told.message_ids)
+    return is_same_talk and not ids.isdisjoint(record.source_ids)
+
+
+def _read_triple(triple: Triple) -> _Drawn:
+    value = triple.evidence[-1].object
+    words = in_words(triple)
+    return _Drawn(triple.id, triple.source_id, triple.label, value, words)
 
 
 def _is_told_again(
@@ -132,9 +205,10 @@ def _is_told_again(
 def _end_attributes(session: Session, ending: Ending) -> None:
     user = ending.record.user_id or DEFAULT_USER
     entries = session.profiles.entries(session.scope, user)
-    current = select_current_entries(entries, ending.at)
-    resting = [entry for entry in current if _is_told_by(entry, ending)]
+    held = _list_entries(entries, ending)
     told = {KEY_OF_PREDICATE.get(one) for one in ending.predicates}
+    ids = _find_resting(map(_read_entry, held), told, ending)
+    resting = [entry for entry in held if entry.id in ids]
     told &= {entry.key for entry in resting}
     changes: list[ProfileEntry] = []
     for entry in resting:
@@ -162,11 +236,31 @@ def _shorten(text: str) -> str:
     return printable[:MAX_VALUE_CHARACTERS].strip()
 
 
-def _is_told_by(entry: ProfileEntry, ending: Ending) -> bool:
-    """Return whether an attribute rests on the record, in a part that the text is about."""
-    if entry.conversation_id != ending.record.conversation_id:
-        return False
-    if set(entry.message_ids).isdisjoint(ending.record.source_ids):
-        return False
+def _list_entries(
+    entries: Sequence[ProfileEntry], ending: Ending
+) -> list[ProfileEntry]:
+    """Return the attributes that hold and rest on the record's message."""
+    return [
+        entry
+        for entry in select_current_entries(entries, ending.at)
+        if _is_of_message(_find_last_telling(entry, entries), ending.record)
+    ]
+
+
+def _read_entry(entry: ProfileEntry) -> _Drawn:
     words = f"{entry.key.replace('_', ' ')} {entry.value}"
-    return ending.takes(words)
+    return _Drawn(entry.id, entry.subject, entry.key, entry.value, words)
+
+
+def _find_last_telling(
+    entry: ProfileEntry, entries: Iterable[ProfileEntry]
+) -> ProfileEntry:
+    """Return the last statement of an attribute's value, or the attribute itself."""
+    again = (
+        one
+        for one in entries
+        if not one.ends
+        and (one.key, one.subject) == (entry.key, entry.subject)
+        and normalized(one.value) == normalized(entry.value)
+    )
+    return max(again, key=lambda one: one.event_time, default=entry)
