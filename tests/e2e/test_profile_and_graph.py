@@ -275,6 +275,52 @@ def test_what_ends_one_value_of_a_list_set_by_hand_leaves_the_others(
     assert "allergies: bees" in block
 
 
+@pytest.mark.parametrize(
+    ("told", "denied", "attribute", "question"),
+    [
+        (
+            "I'm allergic to soy and peanuts.",
+            "I'm no longer allergic to soy.",
+            ("allergies", "soy"),
+            "What am I allergic to?",
+        ),
+        (
+            "Hablo catalán y francés.",
+            "Ya no hablo francés.",
+            ("languages", "francés"),
+            "¿Qué idiomas hablo?",
+        ),
+        (
+            "I live in Turku.",
+            "I no longer live in Turku.",
+            ("location", "Turku"),
+            "Where do I live?",
+        ),
+    ],
+)
+def test_3_a_value_set_by_hand_corrects_what_denied_it(
+    memory: Memory,
+    clock: Clock,
+    told: str,
+    denied: str,
+    attribute: tuple[str, str],
+    question: str,
+) -> None:
+    key, value = attribute
+    for text in (told, denied):
+        memory.remember(text, user_id="u-9")
+        clock.now += timedelta(days=1)
+    memory.set_profile(key, value, user_id="u-9")
+    results = memory.search(question, user_id="u-9").results
+    current = [one.content for one in results if one.current]
+    assert value in current[0]
+    assert not any("no longer" in one or "no habl" in one for one in current)
+    block = memory.context(question, user_id="u-9").text
+    assert f"{key}: {value}" in block
+    assert "no longer" not in block
+    assert "Ya no" not in block
+
+
 def list_allergies(memory: Memory) -> list[str]:
     attributes = memory.profile(user_id="u-9")["attributes"]
     return [one["value"] for one in attributes if one["key"] == "allergies"]

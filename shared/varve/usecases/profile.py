@@ -1,6 +1,6 @@
 """Profiles: read a user's attributes, and set one by hand."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -25,7 +25,10 @@ from varve.domain.statements.texts.telling import EndedMessage
 from varve.domain.validation import valid_text
 from varve.messages.write import WriteProfile, send_profile
 from varve.ports.meter import doing
-from varve.usecases.corrections.corrected_messages import correct_messages
+from varve.usecases.corrections.corrected_messages import (
+    Tell,
+    correct_messages,
+)
 from varve.usecases.corrections.graph_values import find_graph_values
 from varve.usecases.corrections.replaced import end_triples, tell_entry
 from varve.usecases.session import Session
@@ -90,6 +93,27 @@ def set_attribute(
     tell = partial(tell_entry, entry)
     made = correct_messages(session, ((one, tell) for one in replaced))
     end_triples(session, made)
+    correct_messages(session, _list_denied(set_by_hand, entries))
+
+
+def _list_denied(
+    set_by_hand: Sequence[ProfileEntry], entries: Sequence[ProfileEntry]
+) -> Iterator[tuple[EndedMessage, Tell]]:
+    """Yield the messages that say last that a value no longer holds, with what tells it.
+
+    "I'm no longer allergic to soy" is corrected by the allergy that is set by hand.
+    """
+    for entry in set_by_hand:
+        said = [one for one in entries if _has_value(one, entry)]
+        last = max(said, key=lambda one: one.event_time, default=entry)
+        if last.ends and last.value and last.conversation_id is not None:
+            for message in _list_messages(last):
+                yield message, partial(tell_entry, entry)
+
+
+def _has_value(one: ProfileEntry, other: ProfileEntry) -> bool:
+    is_same = normalized(one.value) == normalized(other.value)
+    return is_same and one.key == other.key
 
 
 def _find_replaced(
