@@ -4,7 +4,13 @@ A successor takes the place of what it supersedes. The assistant's echoes step b
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 
 from varve.domain.search.columns import Columns
@@ -17,6 +23,7 @@ from varve.domain.statements.answers.present import (
     PresentAnswer,
     describe,
 )
+from varve.domain.statements.answers.retold import hold_retold
 from varve.domain.statements.pairs.events import asks_for_told_event
 from varve.domain.statements.questions.asked_words import AskedWords
 from varve.domain.statements.questions.asking import Asking, Found, count_own
@@ -96,7 +103,8 @@ def settle(
         speaker=whom.speaker,
         told=told,
     )
-    successors = standings.find_successors(rows)
+    every = dict.fromkeys([*rows, *_list_folded(ranked, columns, store)])
+    successors = hold_retold(standings.find_successors(every), standings)
     ranked = _put_relatives_behind(ranked, whom.speaker)
     if about_present:
         return _put_current_first(
@@ -138,6 +146,18 @@ def _list_told(statements: Mapping[int, int | None]) -> list[int]:
     """Return the rows of the statements, each once."""
     told = [row for row in statements.values() if row is not None]
     return list(dict.fromkeys(told))
+
+
+def _list_folded(
+    ranked: Iterable[Ranked], columns: Columns, store: StoreStatements
+) -> Iterator[int]:
+    """Yield the rows of the statements that were folded into others of equal words."""
+    for item in ranked:
+        for id_ in item.also_in:
+            row = columns.row_by_id.get(id_)
+            statement = None if row is None else store.find_statement(row)
+            if statement is not None:
+                yield statement
 
 
 def _collect_found(
