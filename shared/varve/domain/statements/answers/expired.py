@@ -5,7 +5,7 @@ They are judged as turns of their speakers, together with the turns that memory 
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
 
@@ -22,8 +22,9 @@ from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answers.answering import settle
-from varve.domain.statements.answers.summary_sentences import SummarySentence
-from varve.domain.statements.pairs.drawn import has_own_time, leave_out_date
+from varve.domain.statements.answers.expired_values import tell_values
+from varve.domain.statements.answers.lone_sentence import LoneSentence
+from varve.domain.statements.pairs.drawn import leave_out_date
 from varve.domain.statements.standings.known import KnownStandings, mark_known
 from varve.domain.statements.standings.standing import Standing
 from varve.domain.statements.standings.standings import Standings
@@ -39,46 +40,6 @@ from varve.domain.statements.texts.persons import is_person
 DIMENSIONS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class LoneSentence:
-    """A sentence of a summary that no fact or turn in memory says.
-
-    `bears`: on the question.
-    """
-
-    id: str
-    summary: Ranked
-    sentence: SummarySentence
-    bears: bool
-
-    @property
-    def is_dated_fact(self) -> bool:
-        """Whether it is a fact with the day of an event, on which nobody need have said it."""
-        sentence = self.sentence
-        return sentence.speaker is None and has_own_time(sentence.said)
-
-    @property
-    def days(self) -> tuple[str, str]:
-        """The first and the last local day on which it may have been said."""
-        if self.sentence.day and not self.is_dated_fact:
-            return self.sentence.day, self.sentence.day
-        row = self.summary.row
-        return span_of(row.about, row.period)
-
-    def may_be_of(self, days: tuple[str, str]) -> bool:
-        """Return whether words of these days may be those that it repeats."""
-        if self.is_dated_fact:
-            return self.days[0] <= days[0] and days[1] <= self.days[1]
-        return self.days == days
-
-    @property
-    def key(self) -> tuple[str | None, str | None, str, str]:
-        """Equal for the copies of a sentence in several summaries."""
-        user = self.summary.row.user
-        sentence = self.sentence
-        return user, sentence.speaker, self.days[1], sentence.wording
-
-
 def confirm_summary(about: str | None, period: str) -> int:
     """Return when a summary was last confirmed, in microseconds: noon of its sources' last day."""
     _, last = span_of(about, period)
@@ -90,13 +51,14 @@ def judge_sentences(
     turns: Sequence[Ranked],
     visible: Filter,
     sought: EmbeddedQuestion,
+    told: ToldValues,
     *,
     about_present: bool,
 ) -> dict[str, Standing]:
     """Return the standings of the sentences by their ids.
 
     A successor is the id of a turn, or that of a sentence. `turns` are those that memory
-    has of the same persons.
+    has of the same persons, and `told` the values of the agent's triples.
     """
     if not lone:
         return {}
@@ -104,8 +66,15 @@ def judge_sentences(
     firsts = [one for one in lone if first_of[one.id] is one]
     columns = _build_columns(firsts, turns, sought)
     bearing = [one for one in firsts if one.bears]
+    values = tell_values(told, firsts, turns)
     standings = _judge_rest(firsts, columns) | _judge_bearing(
-        bearing, turns, columns, visible, sought, about_present=about_present
+        bearing,
+        turns,
+        columns,
+        visible,
+        sought,
+        values,
+        about_present=about_present,
     )
     by_id = {one.id: one for one in lone}
     found: dict[str, Standing] = {}
@@ -187,6 +156,7 @@ def _judge_bearing(
     columns: Columns,
     visible: Filter,
     sought: EmbeddedQuestion,
+    told: ToldValues,
     *,
     about_present: bool,
 ) -> dict[str, Standing]:
@@ -199,8 +169,6 @@ def _judge_bearing(
     ranked.sort(key=lambda item: -item.score)
     text = sought.question.text
     visible = replace(visible, until=None)
-    # No message stated the sentences of a summary.
-    told = ToldValues()
     settled = settle(
         ranked,
         columns,

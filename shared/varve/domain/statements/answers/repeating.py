@@ -12,10 +12,10 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answers.expired import (
-    LoneSentence,
     confirm_summary,
     judge_sentences,
 )
+from varve.domain.statements.answers.lone_sentence import LoneSentence
 from varve.domain.statements.answers.repeats import StoreWords, list_sources
 from varve.domain.statements.answers.summary_sentences import (
     SummarySentence,
@@ -29,6 +29,7 @@ from varve.domain.statements.stores.paired import (
     StoreStatements,
     find_admitted,
 )
+from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.cues import Cues, read_cues
 
 MOST_UNASKED = 4
@@ -172,19 +173,21 @@ class Repetitions:
         settled: Sequence[Ranked],
         visible: Filter,
         sought: EmbeddedQuestion,
+        told: ToldValues,
         *,
         about_present: bool,
     ) -> None:
         """Find the standings of all sentences.
 
         `settled` are the rows of the store with their standings, stand-ins among them.
+        `told` has the values of the agent's triples.
         """
         by_row = {item.number: item.standing for item in settled}
         self._concerned = self._find_concerned(settled)
         lone = self._list_lone()
         turns = self._list_turns(settled)
         judged = judge_sentences(
-            lone, turns, visible, sought, about_present=about_present
+            lone, turns, visible, sought, told, about_present=about_present
         )
         rest = self._judge_rest(by_row, visible)
         for summary in self._summaries:

@@ -188,7 +188,11 @@ def _settle_summaries(
         both = _settle_told([*settled, *spare], agent, asked)
         every += [item for item in both if item.number not in known]
     repetitions.judge(
-        every, asked.visible, asked.sought, about_present=asked.about_present
+        every,
+        asked.visible,
+        asked.sought,
+        agent.told,
+        about_present=asked.about_present,
     )
     marked = repetitions.mark(about_present=asked.about_present)
 
