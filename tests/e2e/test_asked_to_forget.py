@@ -58,6 +58,21 @@ def find_ids(memory: Memory, word: str) -> list[str]:
             "No me siento cómoda, por favor olvida mi salario.",
             "¿Cuál es mi salario?",
         ),
+        (
+            "My e-mail is ro@example.org.",
+            "Forget my e-mail address.",
+            "What is my e-mail?",
+        ),
+        (
+            "My phone number is 555-0142.",
+            "Forget my mobile number.",
+            "What is my phone number?",
+        ),
+        (
+            "Nací el 3 de mayo de 1990.",
+            "Olvida mi fecha de nacimiento.",
+            "¿Cuándo nací?",
+        ),
     ],
 )
 def test_12_a_request_to_forget_answers_no_question(

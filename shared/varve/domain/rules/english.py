@@ -33,8 +33,11 @@ _FILLER = (
     rf"|{english_changes.HEALTH_FOUND}"
 )
 _TOPICS = {
-    "address": "address", "email": "email", "email address": "email", "phone": "phone",
-    "phone number": "phone", "number": "phone", "birthday": "birthday", "age": "age", "name": "name",
+    "address": "address", "email": "email", "email address": "email", "e-mail": "email",
+    "e-mail address": "email", "phone": "phone", "phone number": "phone", "number": "phone",
+    "mobile": "phone", "mobile number": "phone", "cell": "phone", "cell number": "phone",
+    "cell phone number": "phone", "telephone number": "phone", "birthday": "birthday",
+    "date of birth": "birthday", "birth date": "birthday", "age": "age", "name": "name",
     "job": "works_at", "profession": "works_as",
     "employer": "works_at", "time zone": "time_zone", "job title": "works_as",
 }  # fmt: skip

@@ -35,9 +35,12 @@ _OWN = (
     "|no me|dejé|he|empecé|empiezo)"
 )
 _TOPICS = {
-    "dirección": "address", "correo": "email", "email": "email", "correo electrónico": "email",
+    "dirección": "address", "correo": "email", "email": "email", "e-mail": "email", "mail": "email",
+    "correo electrónico": "email", "dirección de correo": "email", "dirección de email": "email",
     "teléfono": "phone", "número de teléfono": "phone", "número": "phone", "móvil": "phone",
-    "cumpleaños": "birthday", "edad": "age", "nombre": "name", "trabajo": "works_at", "empleo": "works_at",
+    "número de móvil": "phone", "celular": "phone", "número de celular": "phone",
+    "cumpleaños": "birthday", "fecha de nacimiento": "birthday",
+    "edad": "age", "nombre": "name", "trabajo": "works_at", "empleo": "works_at",
     "empresa": "works_at", "puesto": "works_as", "zona horaria": "time_zone", "casa": "lives_in",
     "ciudad": "lives_in", "alergia": "allergic_to", "dieta": "diet", "jefe": "reports_to",
     "jefa": "reports_to", "mujer": "married_to", "marido": "married_to", "pareja": "has_partner",
