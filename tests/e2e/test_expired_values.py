@@ -84,3 +84,17 @@ def test_3_what_was_said_before_makes_nothing_current(
     )
     for one in memory.search(FILM, user_id=USER).results:
         assert not (one.current and "Amélie" in one.content)
+
+
+def test_4_remember_speaks_by_the_name_that_summaries_alone_have(
+    memory: Memory, clock: Clock
+) -> None:
+    said = {"role": "user", "name": "Noor", "content": "We keep bees."}
+    answer = {"role": "assistant", "content": "Bees are the best, Noor."}
+    said["timestamp"] = answer["timestamp"] = clock.now.isoformat()
+    talk = {"conversationId": "c-1", "userId": "u-2"}
+    memory.ingest({**talk, "messages": [said, answer]})
+    expire(memory, clock)
+    memory.remember("We keep goats now.", user_id="u-2")
+    [turn] = memory.list().records
+    assert turn.content == "Noor: We keep goats now."

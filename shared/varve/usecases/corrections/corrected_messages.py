@@ -132,7 +132,7 @@ def _plan_of_expired(session: Session, id_: str, ended: Ended) -> _Planned:
     first, _ = ended[0]
     speaker = _find_speaker(session, first)
     language = find_language(
-        _list_summed_up(session, first.user_id), installed_languages()
+        list_summed_up(session, first.user_id), installed_languages()
     )
     text = _tell_each(ended, speaker, language)
 
@@ -175,7 +175,7 @@ def _list_heard(session: Session, user_id: str | None) -> list[str]:
     ]
 
 
-def _list_summed_up(session: Session, user_id: str | None) -> list[str]:
+def list_summed_up(session: Session, user_id: str | None) -> list[str]:
     """Return the words of a user's newest summaries, of the least grain that has any."""
     reader = session.records.at(session.scope)
     where = Filter(user_id=user_id, memory_types=(MemoryType.SUMMARY.value,))

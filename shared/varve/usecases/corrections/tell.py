@@ -1,11 +1,13 @@
 """Tell memory one statement, or correct one that it has."""
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation, Message
 from varve.domain.identity import reference
 from varve.domain.record import Record
+from varve.domain.statements.answers.summary_sentences import read_sentences
 from varve.domain.statements.texts.persons import is_person
 from varve.domain.statements.texts.telling import (
     build_remembered,
@@ -16,6 +18,7 @@ from varve.domain.validation import valid_text
 from varve.ports.meter import doing
 from varve.usecases.corrections.corrected_messages import (
     build_correction_in,
+    list_summed_up,
     read_heard,
 )
 from varve.usecases.corrections.correcting import choose_corrected
@@ -87,7 +90,17 @@ def _find_name(session: Session, user: str | None) -> str | None:
     if not names:
         speakers = (one.about or "" for one in read_heard(session, user))
         names = set(filter(is_person, speakers)) - {"", user}
+    if not names:
+        names = set(_list_summed_up_speakers(session, user)) - {user}
     return names.pop() if len(names) == 1 else None
+
+
+def _list_summed_up_speakers(session: Session, user: str) -> Iterator[str]:
+    """Yield the names before the sentences of a user's newest summaries."""
+    for content in list_summed_up(session, user):
+        for sentence in read_sentences(content, user):
+            if sentence.speaker and is_person(sentence.speaker):
+                yield sentence.speaker
 
 
 @doing("ingest")
