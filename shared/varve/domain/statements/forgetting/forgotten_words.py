@@ -7,7 +7,6 @@ from datetime import date
 from typing import Self
 
 from varve.domain.language.courtesies import is_courtesy
-from varve.domain.language.tokens import spaced_words
 from varve.domain.record import turn_id
 from varve.domain.search.row import MessageKey
 from varve.domain.statements.forgetting.forgotten import (
@@ -20,6 +19,7 @@ from varve.domain.statements.forgetting.forgotten import (
 )
 from varve.domain.statements.forgetting.named_topics import Topic
 from varve.domain.statements.forgetting.requests import Naming
+from varve.domain.statements.forgetting.told_parts import Told
 from varve.domain.statements.forgetting.told_sentences import (
     has_any,
     list_values,
@@ -29,7 +29,6 @@ from varve.domain.statements.forgetting.topics import read_topics
 from varve.domain.statements.forgetting.wholes import Days, read_days
 from varve.domain.statements.pairs.likeness import LEAST_LIKENESS
 from varve.domain.statements.texts.parts import (
-    find_parts,
     find_with_rest,
     split_parts,
 )
@@ -38,44 +37,6 @@ MIN_FIGURE = 5
 """A figure with so many digits names a statement by itself."""
 _HEAD = re.compile(r"(?:\d{4}-[\d-]+: )?(?:(?P<name>[^\W\d][^:]{0,60}): )?")
 """What stands before a summary's sentence: a day, and the speaker's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """A turn, and the numbers of its parts that tell of a topic or repeat what does.
-
-    `values` are the folded figures and names of each part that tells of a topic.
-    """
-
-    turn: Stated
-    parts: frozenset[int]
-    values: tuple[frozenset[str], ...] = ()
-
-    def find_parts(self, stated: Stated) -> frozenset[int]:
-        """Return the numbers of these parts in the turn, or in what is shown of it."""
-        if stated.words == self.turn.words:
-            return self.parts
-        parts = split_parts(self.turn.words)
-        hidden = [spaced_words(parts[at]) for at in self.parts]
-        found: set[int] = set()
-        for number, part in enumerate(split_parts(stated.words)):
-            # What joined it to a part before it may be left out.
-            if any(spaced_words(part) in one for one in hidden):
-                found.add(number)
-        return frozenset(found)
-
-    def is_quoted_in(self, text: str) -> bool:
-        """Return whether a text has one of the parts word for word."""
-        parts = split_parts(self.turn.words)
-        said = spaced_words(text)
-        return any(spaced_words(parts[at]) in said for at in self.parts)
-
-    def has_told(self, messages: frozenset[MessageKey], content: str) -> bool:
-        """Return whether words that were drawn from messages tell of a topic."""
-        if messages.isdisjoint(self.turn.messages):
-            return False
-        drawn = find_parts(self.turn.words, content)
-        return not drawn.isdisjoint(self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +120,8 @@ class ForgottenWords(Forgotten):
     """
 
     matter: _Matter
-    told: tuple[_Told, ...]
-    asking: _Told
+    told: tuple[Told, ...]
+    asking: Told
     whole_text: bool = False
     held: frozenset[str] = frozenset()
 
@@ -314,7 +275,7 @@ def find_forgotten_words(
     names = frozenset(_find_names(topics, own, speaker))
     days = tuple(_list_days(topics, request.day))
     matter = _Matter(topics, names, speaker, speaking, days)
-    asking = _Told(request, _find_request(request.words))
+    asking = Told(request, _find_request(request.words))
     told = list(_find_told(matter, own))
     if matter.is_of_time:
         told = [_leave_later(one, asking) for one in told]
@@ -350,15 +311,15 @@ def _list_days(topics: Iterable[Topic], today: str) -> Iterator[Days]:
                 yield days
 
 
-def _find_told(matter: _Matter, turns: Iterable[Stated]) -> Iterator[_Told]:
+def _find_told(matter: _Matter, turns: Iterable[Stated]) -> Iterator[Told]:
     for turn in turns:
         parts = matter.list_told(turn)
         if parts:
             values = map(matter.list_values, parts.values())
-            yield _Told(turn, frozenset(parts), tuple(values))
+            yield Told(turn, frozenset(parts), tuple(values))
 
 
-def _leave_later(told: _Told, asking: _Told) -> _Told:
+def _leave_later(told: Told, asking: Told) -> Told:
     """Return a turn without what a request's own turn tells after it asks."""
     if told.turn.id != asking.turn.id:
         return told
@@ -367,8 +328,8 @@ def _leave_later(told: _Told, asking: _Told) -> _Told:
 
 
 def _find_repeated(
-    matter: _Matter, told: Iterable[_Told], others: Iterable[Stated]
-) -> Iterator[_Told]:
+    matter: _Matter, told: Iterable[Told], others: Iterable[Stated]
+) -> Iterator[Told]:
     """Yield others' turns that repeat in the same conversation what a turn tells."""
     values_of: dict[str | None, set[str]] = {}
     for one in told:
@@ -384,7 +345,7 @@ def _find_repeated(
             if has_any(part, values, matter.speaker) or matter.has_name(part)
         )
         if parts:
-            yield _Told(turn, parts)
+            yield Told(turn, parts)
 
 
 def _find_names(
