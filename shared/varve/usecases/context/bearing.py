@@ -75,15 +75,14 @@ def find_bearing(
     return frozenset(places[one] for one in found if one in places)
 
 
-def find_telling(response: SearchResponse, prompt: str) -> frozenset[str]:
+def find_telling(results: Sequence[Result], prompt: str) -> frozenset[str]:
     """Return the ids of the best summaries with a sentence that bears on the prompt.
 
-    It is one that holds, and whose words have expired.
+    `results` are those for the block. The sentence holds, and its words have expired.
     """
-    best = response.results[:MAX_BEARING]
     return frozenset(
         one.id
-        for one in best
+        for one in results[:MAX_BEARING]
         if one.memory_type == MemoryType.SUMMARY and _tells_any(one, prompt)
     )
 

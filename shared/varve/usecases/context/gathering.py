@@ -219,7 +219,7 @@ def gather_candidates(
             {one.subject for one in sources.profile() if one.subject},
         ),
         bearing=bearing.intersection(entry.id for entry in found),
-        telling=find_telling(response, prompt),
+        telling=find_telling(results, prompt),
         gone=_list_left_out(response, results),
         agents=[memory.scope.agent for memory in sources.shared],
     )

@@ -62,6 +62,15 @@ class _Repeating:
         """The sentences that bear on the question."""
         return [one for one in self.sentences if one.bears]
 
+    def follow_successors(self) -> None:
+        """Let a sentence bear on the question that supersedes one that does."""
+        standings = [self.standings.get(one.id) for one in self.bearing]
+        found = {one.successor for one in standings if one is not None}
+        self.sentences = [
+            replace(one, bears=one.bears or one.id in found)
+            for one in self.sentences
+        ]
+
     def holds(self, one: _Repeated) -> bool:
         """Return whether a sentence is not known to be superseded."""
         standing = self.standings.get(one.id)
@@ -200,6 +209,7 @@ class Repetitions:
                         standing = rest.get(one.row, standing)
                 if standing is not None:
                     summary.standings[one.id] = standing
+            summary.follow_successors()
 
     def _find_concerned(self, settled: Sequence[Ranked]) -> set[str]:
         """Return the conversations of the rows that have to do with the question."""
