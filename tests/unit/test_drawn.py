@@ -175,6 +175,28 @@ def test_a_turn_takes_the_place_of_the_facts_that_it_tells() -> None:
     ) == ["turn-1"]
 
 
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("Dana and Greg broke up.", "Greg and I broke up."),
+        (
+            "Dana dejó Basurto y trabaja en Txagorritxu.",
+            "Ya no trabajo en Basurto, ahora estoy en Txagorritxu.",
+        ),
+        (
+            "Dana is moving to Antwerp (2026-11).",
+            "I'm moving to Antwerp next month.",
+        ),
+    ],
+)
+def test_a_turn_takes_the_place_of_a_fact_of_a_whole_sentence(
+    fact: str, said: str
+) -> None:
+    assert list_told(
+        source(fact, "fact-1", "m1"), source(f"Dana: {said}", "turn-1", "m1")
+    ) == ["turn-1"]
+
+
 def test_a_fact_that_says_more_than_its_turn_stays() -> None:
     assert list_told(
         source("Dana lives in Porto near Ana Ruiz.", "fact-1", "m1"),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import dropwhile
 
-from varve.domain.extractive import is_brief
+from varve.domain.extractive import is_brief, sentences
 from varve.domain.language.stems import stem_all
 from varve.domain.language.timemarks import leave_out_times
 from varve.domain.record import MemoryType
@@ -24,8 +24,8 @@ MAX_RESTATED = 3
 MIN_LEFT_OUT = 2
 """A fact that leaves out so many telling words of a turn says less; one may be its verb."""
 _SPEAKER = re.compile(r"[^\s:][^:\n]{0,79}: (?=\S)")
-_RESOLVED_DATE = re.compile(r"\s*\([^()]*\d{4}-\d{2}-\d{2}[^()]*\)")
-"""The date that a fact has in place of its words' "last week"."""
+_RESOLVED_DATE = re.compile(r"\s*\([^()]*\d{4}-\d{2}[^()]*\)")
+"""The date or month that a fact has in place of its words' "last week" or "next month"."""
 _OWN_TIME = re.compile(r"\((?:[^()]*\D)?\d{4}(?:-\d{2}){0,2}\)")
 """The day, month or year that a fact has, as in "got married (2019)"."""
 _CLAUSES = re.compile(r"[,;:]\s+|\s(?:and|but|y|pero)\s", re.IGNORECASE)
@@ -65,10 +65,28 @@ def _tells(source: Source, fact: Source) -> bool:
     if source.memory_type is MemoryType.FACT:
         return contains(source.text, fact.text)
     found = _SPEAKER.match(source.text)
-    speaker = found[0].removesuffix(": ") if found else None
-    said = source.text[found.end() :] if found else source.text
+    if found is None:
+        return _say(None, source.text, fact.text)
+    speaker = found[0].removesuffix(": ")
+    said = source.text[found.end() :]
+    return _say(speaker, said, fact.text) or _draw_of_any(
+        speaker, said, fact.text
+    )
+
+
+def _say(speaker: str | None, said: str, fact: str) -> bool:
+    """Return whether a part of a speaker's words says all of a fact."""
     parts = [one for one in split_parts(said) if not is_brief(one)]
-    return any(tell_fact(speaker, one, fact.text) for one in parts)
+    return any(tell_fact(speaker, one, fact) for one in parts)
+
+
+def _draw_of_any(speaker: str, said: str, fact: str) -> bool:
+    """Return whether the rules draw a fact from one of a speaker's sentences.
+
+    It may be of several parts: "I no longer work at Acme, I'm at Initech now".
+    """
+    whole = [one for one in sentences(said) if not is_brief(one)]
+    return any(_draw(speaker, one, fact) for one in whole)
 
 
 def tell_fact(speaker: str | None, part: str, fact: str) -> bool:
@@ -120,7 +138,7 @@ def has_own_time(fact: str) -> bool:
 
 
 def has_date(fact: str) -> bool:
-    """Return whether a fact has the date that its words gave as "last week"."""
+    """Return whether a fact has the date that its words gave as "last week", or the month."""
     return _RESOLVED_DATE.search(fact) is not None
 
 
