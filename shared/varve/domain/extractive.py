@@ -26,6 +26,7 @@ from varve.domain.calendar import day_of
 from varve.domain.language.abbreviations import LONGEST, build_abbreviation
 from varve.domain.language.tokens import bare_words
 from varve.domain.lasting import prefer_what_lasts
+from varve.domain.listed_lines import join_lines
 from varve.domain.record import MemoryType, Vector
 from varve.domain.source_lines import SourceLine, rendered
 from varve.domain.speakers import is_name, is_small_name
@@ -329,7 +330,7 @@ def _read_lines(source: Source, zone: ZoneInfo) -> Iterator[SourceLine]:
             day = own_day or day
         if source.memory_type is not MemoryType.FACT:
             speaker, words = _split_speaker(words, source)
-        for sentence in sentences(words):
+        for sentence in sentences(join_lines(words)):
             if not bare_words(sentence):
                 continue
             yield SourceLine(

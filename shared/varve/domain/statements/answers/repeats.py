@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from varve.domain.extractive import sentences
+from varve.domain.listed_lines import join_lines
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Spots
 from varve.domain.statements.answers.summary_sentences import (
@@ -73,7 +74,7 @@ class StoreWords:
     def _read_wordings(self, row: int) -> frozenset[str]:
         """Return the folded sentences of a record, without the speaker's name."""
         if row not in self._wordings:
-            said = self._read_words(row)
+            said = join_lines(self._read_words(row))
             self._wordings[row] = frozenset(map(fold_words, sentences(said)))
         return self._wordings[row]
 
