@@ -54,6 +54,11 @@ def test_the_first_and_the_last_of_a_series_stay(
     assert said(left) == [told[0], told[-1], "I moved to Porto."]
 
 
+def test_marks_and_emoji_make_no_other_series() -> None:
+    told = ["Weight today 81.4.", "weight today 80.9", "Weight today 79.2 🎉"]
+    assert said(keep_ends(lines_of(*told))) == [told[0], told[-1]]
+
+
 @pytest.mark.parametrize(
     "frame",
     [

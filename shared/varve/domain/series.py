@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from varve.domain.language.stopwords import STOP_WORDS
-from varve.domain.language.tokens import fold
+from varve.domain.language.tokens import bare_words, fold
 from varve.domain.language.verbs import is_verb_form
 from varve.domain.source_lines import SourceLine
 from varve.domain.statements.texts.particulars import is_date_word
@@ -51,13 +51,17 @@ def _raise(line: SourceLine, bonus: float) -> SourceLine:
 
 
 def _read_frame(sentence: str) -> str:
-    """Return the folded sentence without its figures; "": not all of them, or none, are measures."""
+    """Return the folded words with a 0 for each figure; "": not all of them, or none, are measures.
+
+    Marks and emoji do not count: "Weight 80.1." and "Weight 79.2 🎉" are of one series.
+    """
     figures = list(_FIGURE.finditer(sentence))
     if not figures:
         return ""
     if not all(_is_measure(one, sentence) for one in figures):
         return ""
-    return fold(_FIGURE.sub(r"# \g<unit>", sentence))
+    framed = fold(_FIGURE.sub(r" 0 \g<unit>", sentence))
+    return " ".join(bare_words(framed))
 
 
 def _is_measure(figure: re.Match[str], sentence: str) -> bool:
