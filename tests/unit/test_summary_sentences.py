@@ -6,6 +6,7 @@ import numpy as np
 
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.columns import Columns, columns_of
+from varve.domain.source_lines import SourceLine, rendered
 from varve.domain.statements.answers.repeats import StoreWords, list_sources
 from varve.domain.statements.answers.summary_sentences import read_sentences
 from varve.domain.statements.texts.cues import read_cues
@@ -44,6 +45,21 @@ def build(
 def hold(*records: Record) -> Columns:
     vector = np.ones(1, np.float32)
     return columns_of(EmbeddedRecord(one, vector) for one in records)
+
+
+def test_sentences_in_small_letters_are_read_apart() -> None:
+    said = ["We switched bank.", "weight today 80.9", "and I drink coffee"]
+    at = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    lines = [
+        SourceLine("2026-03-02", one, at, 0.5, "Dana", True) for one in said
+    ]
+
+    found = read_sentences(rendered(lines))
+
+    assert [one.said.rstrip(".") for one in found] == [
+        one.rstrip(".") for one in said
+    ]
+    assert {one.speaker for one in found} == {"Dana"}
 
 
 def test_a_sentence_has_its_day_and_speaker() -> None:

@@ -64,6 +64,7 @@ def lines_of(task: SummaryTask) -> list[SourceLine]:
             source.id,
             source.text,
             source.importance,
+            source.memory_type,
         ),
     )
     lines: list[SourceLine] = []
@@ -254,7 +255,8 @@ def _bounded(lines: list[SourceLine]) -> list[SourceLine]:
 _DATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}): ")
 _SPEAKER = re.compile(r"([^\s:][^:\n]{0,79}): (?=\S)")
 _END = re.compile(
-    r"\n|(?<![.!?…])[.!?…]++[\"'”»)\]*_]*+(?=\s++(?![a-zà-öø-ÿ])|\s*+$)|[。！？]++[」』）”]*+"
+    r"\n|(?<![.!?…])[.!?…]++[\"'”»)\]*_]*+(?=\s{2}|\s++(?![a-zà-öø-ÿ])|\s*+$)"
+    r"|[。！？]++[」』）”]*+"
 )
 _ABBREVIATION = build_abbreviation(r"drs|sta|(?-i:e\.g|i\.e)")
 _GREETING = re.compile(

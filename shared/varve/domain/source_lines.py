@@ -46,12 +46,23 @@ def rendered(lines: Sequence[SourceLine]) -> str:
     last_day = ""
     groups = groupby(lines, key=lambda one: (one.day, one.speaker))
     for (day, speaker), group in groups:
-        said = " ".join(_ended(line.sentence) for line in group)
+        said = _joined([_ended(line.sentence) for line in group])
         head = "" if day == last_day else f"{day}: "
         name = f"{speaker}: " if speaker else ""
         paragraphs.append(f"{head}{name}{said}")
         last_day = day
     return "\n".join(paragraphs)
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    """Return the sentences in a row, with two spaces before one in small letters.
+
+    Without them it would be read as a part of the sentence before it.
+    """
+    first, *others = sentences
+    for sentence in others:
+        first += ("  " if sentence[:1].islower() else " ") + sentence
+    return first
 
 
 def _ended(sentence: str) -> str:
