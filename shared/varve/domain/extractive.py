@@ -8,7 +8,7 @@ a change or a decision, or name what recurs on several days, come before others.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
@@ -124,13 +124,15 @@ def chosen(
     vectors: Sequence[Vector],
     budget: int,
     recurring: Collection[str] | None = None,
+    successions: Iterable[tuple[int, int]] = (),
 ) -> str:
     """Return the best of the lines in their order, within the budget in tokens.
 
     `vectors` are those of the lines' `said`. `recurring` are folded words that occur on
     several days; with them, lines that tell of a change or name what recurs are preferred,
     an agent's lines weigh less, and lines of one pattern come last once `MAX_OF_PATTERN` of
-    them are picked. If no line fits whole, the best one is cut. The result
+    them are picked. Of `successions`, pairs of indexes, the later line is preferred to the
+    earlier one. If no line fits whole, the best one is cut. The result
     is empty without lines, or if the budget (under four tokens) has no room for a word.
     """
     if not lines:
@@ -139,7 +141,7 @@ def chosen(
     relevance = _relevance(lines, matrix)
     patterns = np.arange(len(lines))
     if recurring is not None:
-        relevance = prefer_what_lasts(lines, relevance, recurring)
+        relevance = prefer_what_lasts(lines, relevance, recurring, successions)
         patterns = number_patterns(lines)
     picked = _picked(lines, matrix, relevance, patterns, budget)
     if picked:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -42,12 +42,16 @@ def recurring_words(lines: Sequence[SourceLine]) -> dict[str, int]:
 
 
 def prefer_what_lasts(
-    lines: Sequence[SourceLine], relevance: Floats, recurring: Collection[str]
+    lines: Sequence[SourceLine],
+    relevance: Floats,
+    recurring: Collection[str],
+    successions: Iterable[tuple[int, int]] = (),
 ) -> Floats:
     """Return the relevance with bonuses for change and recurrence, and less for an agent.
 
     The last state of a matter is more relevant than the earlier ones: "They granted the
-    licence" than "They refused the licence".
+    licence" than "They refused the licence". So is the later one of a succession, which
+    has the indexes of a line and of the one that supersedes it.
     """
     weighed = relevance.copy()
     for index, line in enumerate(lines):
@@ -58,7 +62,8 @@ def prefer_what_lasts(
         words = set(bare_words(fold(line.sentence)))
         shared = sum(word in recurring for word in words)
         weighed[index] += _RECURRENCE_BONUS * min(1.0, shared / 2)
-    for earlier, later in find_last_states(lines):
+    states = {*find_last_states(lines), *successions}
+    for earlier, later in sorted(states, key=lambda pair: pair[::-1]):
         lead = weighed[earlier] + _LAST_STATE_LEAD
         weighed[later] = max(weighed[later], lead)
     return np.round(weighed, 6)

@@ -22,6 +22,7 @@ from varve.domain.series import keep_ends
 from varve.domain.source_lines import SourceLine, rendered
 from varve.domain.speakers import NO_PERSON
 from varve.domain.statements.pairs.drawn import tell_once
+from varve.domain.succeeding_lines import find_successions
 from varve.domain.summary import (
     LITTLE_TOKENS,
     MAX_INPUT_TOKENS,
@@ -250,7 +251,15 @@ class ExtractiveSummarizer:
             budget = _selected_budget(task) - estimated_tokens(ending)
             recurring = recurring_words(weighed)
             left = leave_out_passing(keep_ends(weighed))
-            text = chosen(left, self._embed(left), budget, recurring) + ending
+            vectors = self._embed(left)
+            text = chosen(
+                left,
+                vectors,
+                budget,
+                recurring,
+                find_successions(left, vectors),
+            )
+            text += ending
         return Summary(text, people, topics, _open_questions(lines))
 
     def _embed(self, lines: Sequence[SourceLine]) -> Sequence[Vector]:
