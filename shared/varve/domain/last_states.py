@@ -6,6 +6,7 @@ Lisbon", "moved to Porto"). The earlier one may give a thing's date or figure ("
 is 30 June"), if the later one gives another ("moved the deadline to 15 July").
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, takewhile
@@ -22,10 +23,12 @@ from varve.domain.statements.pairs.named_subjects import (
 from varve.domain.statements.pairs.superseding import tells_of_others
 from varve.domain.statements.texts.cues import Cues, read_cues
 from varve.domain.statements.texts.particulars import (
+    Particulars,
     is_date_word,
     read_particulars,
 )
 
+_DIGIT = re.compile(r"\d")
 _UNREAL = ("supposed", "almost", "coming")
 """Lists of cues; with a phrase of them a line tells no state."""
 
@@ -90,16 +93,15 @@ def find_changed_figures(
 ) -> Iterator[tuple[int, int]]:
     """Yield the indexes of a line that gives a thing's figure, and of one that changes it.
 
-    The lines are in the order of time.
+    The lines are in the order of time. A correction changes a figure of the same form:
+    "Correction, the ticket is PAY-1128" that of "Ticket PAY-1182".
     """
     given: dict[str, list[_Change]] = {}
     for at, line in enumerate(lines):
         before = lines[at - 1] if at else None
-        change = _read_change(at, line, before)
+        change = _read_change(at, line, before) or _read_correction(at, line)
         if change is None:
-            for figure in _read_figures(at, line):
-                for thing in figure.objects:
-                    given.setdefault(thing, []).append(figure)
+            _add_figures(given, at, line)
             continue
         named = sorted(change.objects | change.subjects)
         known = {
@@ -110,11 +112,26 @@ def find_changed_figures(
                 yield earlier.at, at
 
 
+def _add_figures(
+    given: dict[str, list[_Change]], at: int, line: SourceLine
+) -> None:
+    """Add the figures that a line gives, by the things that it begins with."""
+    for figure in _read_figures(at, line):
+        for thing in figure.objects:
+            given.setdefault(thing, []).append(figure)
+
+
 def _read_figures(at: int, line: SourceLine) -> Iterator[_Change]:
-    """Yield the thing that a line begins with, if it gives a date or figure of it."""
+    """Yield the thing that a line begins with, if it gives a date or figure of it.
+
+    The name of its speaker, with which a fact begins, is no such thing.
+    """
     told = read_particulars(line.sentence)
     if (told.dates or told.numbers) and not told.asks:
-        things = _find_things([words(line.sentence)])
+        names = words(line.speaker)
+        things = _find_things(
+            [[word for word in words(line.sentence) if word not in names]]
+        )
         yield _Change(at, line, frozenset(), things, frozenset())
 
 
@@ -124,8 +141,34 @@ def _changes_figure(earlier: _Change, later: _Change) -> bool:
     after = read_particulars(later.line.sentence)
     if before.dates and not after.dates:
         return False
-    is_other = set(before.numbers).issuperset(after.numbers)
-    return not is_other and _is_outcome(earlier, later)
+    if set(before.numbers).issuperset(after.numbers):
+        return False
+    if not later.verbs and not _share_form(before, after):
+        return False
+    return _is_outcome(earlier, later)
+
+
+def _share_form(before: Particulars, after: Particulars) -> bool:
+    """Return whether both give a date, or figures that differ in their digits alone."""
+    if before.dates and after.dates:
+        return True
+    forms = [
+        {_DIGIT.sub("0", number) for number in one.numbers}
+        for one in (before, after)
+    ]
+    return not forms[0].isdisjoint(forms[1])
+
+
+def _read_correction(at: int, line: SourceLine) -> _Change | None:
+    """Return a correction of a figure, which may be of anything that it names."""
+    cues = read_cues(line.sentence)
+    told = cues.particulars
+    if not cues.has("correcting") or not (told.dates or told.numbers):
+        return None
+    if not _tells_state(cues):
+        return None
+    named = _find_things([word] for word in words(line.sentence))
+    return _Change(at, line, frozenset(), named, frozenset())
 
 
 def _read_change(

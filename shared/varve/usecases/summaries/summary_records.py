@@ -13,6 +13,7 @@ from varve.domain.language.tokens import spaced_words
 from varve.domain.last_states import find_changed_figures
 from varve.domain.ledger import expiry_key
 from varve.domain.record import MemoryType, Record, as_span
+from varve.domain.source_lines import SourceLine
 from varve.domain.statements.answers.summary_sentences import read_sentences
 from varve.domain.statements.pairs.drawn import has_own_time, tell_fact
 from varve.domain.statements.texts.particulars import names_date
@@ -63,16 +64,35 @@ def leave_out_changed(
 ) -> list[KeyFact]:
     """Return the facts without those whose date or figure a later source changes."""
     lines = lines_of(task)
-    changed = [lines[at] for at, _ in find_changed_figures(lines)]
-    return [
-        fact
-        for fact in facts
-        if not any(
+    given = [_as_line(fact, lines, task.zone) for fact in facts]
+    told = sorted([*given, *lines], key=lambda line: line.day)
+    changed = [told[at] for at, _ in find_changed_figures(told)]
+    left: list[KeyFact] = []
+    for fact, line in zip(facts, given, strict=True):
+        tellers = (one for one in changed if one.speaker)
+        is_told = any(
             tell_fact(one.speaker, one.sentence, fact.content)
-            for one in changed
-            if one.speaker
+            for one in tellers
         )
-    ]
+        if line not in changed and not is_told:
+            left.append(fact)
+    return left
+
+
+def _as_line(
+    fact: KeyFact, lines: Sequence[SourceLine], zone: ZoneInfo
+) -> SourceLine:
+    """Return a fact as a line of the speaker with whose name it begins."""
+    speakers = {line.speaker for line in lines if line.speaker}
+    begun = [one for one in speakers if fact.content.startswith(f"{one} ")]
+    return SourceLine(
+        day=day_of(fact.event_time, zone),
+        sentence=fact.content,
+        at=fact.event_time,
+        importance=fact.importance,
+        speaker=max(begun, key=len, default=""),
+        heard=False,
+    )
 
 
 def summary_record(
