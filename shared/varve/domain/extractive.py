@@ -23,6 +23,7 @@ from varve.domain.alike_lines import (
 )
 from varve.domain.asked_in_passing import QUESTION_MARKS, find_asked_in_passing
 from varve.domain.calendar import day_of
+from varve.domain.echoed_lines import find_echoes
 from varve.domain.language.abbreviations import LONGEST, build_abbreviation
 from varve.domain.language.tokens import bare_words
 from varve.domain.lasting import prefer_what_lasts
@@ -77,11 +78,12 @@ def lines_of(task: SummaryTask) -> list[SourceLine]:
 def candidates(lines: Sequence[SourceLine]) -> list[SourceLine]:
     """Return the lines worth choosing from, in order, each sentence once.
 
-    Greetings, and the assistant's questions that no answer needs, count only if there is
-    nothing else.
+    Greetings, the assistant's echoes, and its questions that no answer needs, count only if
+    there is nothing else.
     """
     once: dict[str, SourceLine] = {}
     asked = find_asked_in_passing(lines)
+    echoes = find_echoes(lines)
     needed: set[str] = set()
     idle: set[str] = set()
     for line in lines:
@@ -91,7 +93,7 @@ def candidates(lines: Sequence[SourceLine]) -> list[SourceLine]:
         once[words] = replace(first, importance=importance)
         if line in asked.answers:
             needed.add(words)
-        if line in asked.idle:
+        if line in asked.idle or line in echoes:
             idle.add(words)
     telling = [
         line

@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.asked_in_passing import QUESTION_MARKS
+from varve.domain.language.stems import stem_all
 from varve.domain.language.stopwords import NO_TOPICS
-from varve.domain.language.tokens import bare_words, fold
+from varve.domain.language.tokens import bare_words, fold, words
 from varve.domain.last_states import (
     find_changed_figures,
     find_last_states,
@@ -26,6 +28,7 @@ _RECURRENCE_BONUS = 0.1
 _LAST_STATE_LEAD = 0.01
 _ANSWER_WEIGHT = 0.6
 _REMARK_WORDS = 4
+_BRIEF_WORDS = 2
 _AGENTS = frozenset({"assistant", "agent", "bot"})
 
 Floats = npt.NDArray[np.float64]
@@ -59,8 +62,8 @@ def prefer_what_lasts(
             weighed[index] *= _ANSWER_WEIGHT
         if tells_change(line):
             weighed[index] += _CHANGE_BONUS
-        words = set(bare_words(fold(line.sentence)))
-        shared = sum(word in recurring for word in words)
+        told = set(bare_words(fold(line.sentence)))
+        shared = sum(word in recurring for word in told)
         weighed[index] += _RECURRENCE_BONUS * min(1.0, shared / 2)
     states = {*find_last_states(lines), *successions}
     for earlier, later in sorted(states, key=lambda pair: pair[::-1]):
@@ -76,22 +79,49 @@ def leave_out_passing(lines: Sequence[SourceLine]) -> list[SourceLine]:
     thing that a later line changes.
     """
     changed = {earlier for earlier, _ in find_changed_figures(lines)}
+    speakers = _find_speakers(lines)
     told = [
         line
         for index, line in enumerate(lines)
-        if index not in changed and not _is_remark(line)
+        if index not in changed and not _is_remark(line, speakers)
     ]
     return told or list(lines)
 
 
-def _is_remark(line: SourceLine) -> bool:
-    """Return whether an agent's line has few words, and neither figure nor name."""
+def leave_out_remarks(lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Return the lines without an agent's shortest remarks; all of them if nothing else is left.
+
+    "Take ibuprofen with food" is none, nor is a question, which its answer needs.
+    """
+    speakers = _find_speakers(lines)
+    told = [
+        line
+        for line in lines
+        if line.sentence.endswith(QUESTION_MARKS)
+        or not _is_remark(line, speakers, _BRIEF_WORDS)
+    ]
+    return told or list(lines)
+
+
+def _find_speakers(lines: Iterable[SourceLine]) -> frozenset[str]:
+    """Return the stems of the speakers' names."""
+    return stem_all(words(" ".join(line.speaker for line in lines)))
+
+
+def _is_remark(
+    line: SourceLine, speakers: frozenset[str], most: int = _REMARK_WORDS
+) -> bool:
+    """Return whether an agent's line has few words, and neither figure nor name.
+
+    The name of a speaker, who is addressed, is no such name.
+    """
     if line.speaker.casefold() not in _AGENTS:
         return False
     told = read_particulars(line.sentence)
-    if told.numbers or any(word.named for word in told.telling[1:]):
+    behind = [word for word in told.telling[1:] if not word.stems & speakers]
+    if told.numbers or any(word.named for word in behind):
         return False
-    return len(told.telling) <= _REMARK_WORDS
+    return len(behind) < most
 
 
 def name_recurring(
@@ -103,8 +133,8 @@ def name_recurring(
     """
     found: list[str] = []
     for term in terms:
-        words = set(bare_words(fold(term)))
-        days = {line.day for line in lines if words <= _words_of(line)}
+        named = set(bare_words(fold(term)))
+        days = {line.day for line in lines if named <= _words_of(line)}
         if len(days) >= LEAST_DAYS:
             found.append(_spell(term, lines))
     return found[:MAX_NAMED]

@@ -14,6 +14,7 @@ from varve.domain.identity import digest
 from varve.domain.language.names import NAME
 from varve.domain.lasting import (
     leave_out_passing,
+    leave_out_remarks,
     name_recurring,
     recurring_words,
 )
@@ -267,9 +268,14 @@ class ExtractiveSummarizer:
 
 
 def word_for_word(task: SummaryTask) -> Summary:
-    """Return all the sources' sentences, each once, as dated lines."""
+    """Return all the sources' sentences, each once, as dated lines.
+
+    Above the day an agent's short remarks are left out.
+    """
     lines = lines_of(task)
     telling = _tell_once(task)
+    if task.period.grain is not Grain.DAILY:
+        telling = leave_out_remarks(telling)
     people = _people(lines)
     return Summary(
         shortened(rendered(telling), task.budget),
