@@ -6,10 +6,15 @@ from those of the forgotten statements.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from varve.domain.extractive import sentences
 from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.language.tokens import parts, words
+from varve.domain.source_lines import SourceLine, rendered
+from varve.domain.statements.answers.summary_sentences import (
+    SummarySentence,
+    read_sentences,
+)
 
 SHORTEST = 3
 """The letters of the shortest word that counts."""
@@ -32,14 +37,30 @@ class Attribution:
         )
 
     def keep_sentences(self, prose: str) -> str:
-        """Return the sentences of others, one a line; the prose itself if all of it is."""
-        told = list(sentences(prose))
-        kept = [sentence for sentence in told if self.is_of_others(sentence)]
-        return prose if len(kept) == len(told) else "\n".join(kept)
+        """Return the sentences of others with their days and speakers.
+
+        It is the prose itself if all of it is of others.
+        """
+        told = read_sentences(prose)
+        kept = [one for one in told if self.is_of_others(one.said)]
+        if len(kept) == len(told):
+            return prose
+        return rendered([_as_line(one) for one in kept])
 
     def keep_texts(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Return those of the texts that are of others."""
         return tuple(text for text in texts if self.is_of_others(text))
+
+
+def _as_line(sentence: SummarySentence) -> SourceLine:
+    return SourceLine(
+        day=sentence.day,
+        sentence=sentence.said,
+        at=datetime.fromtimestamp(0, UTC),
+        importance=0.0,
+        speaker=sentence.speaker or "",
+        heard=False,
+    )
 
 
 def attribute(forgotten: Iterable[str], others: Iterable[str]) -> Attribution:
