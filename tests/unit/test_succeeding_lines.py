@@ -74,3 +74,11 @@ def test_a_selection_has_the_later_line_of_a_succession() -> None:
     assert "Leeds" in choose()
     assert "Porto" in choose((0, 1))
     assert "Leeds" not in choose((0, 1))
+
+
+def test_a_pair_that_is_hardly_likely_is_no_succession() -> None:
+    assert not find(
+        "I'm Ren, I live in Ghent and I'm the team's data lead.",
+        "Sprint review is on Thursdays at 14:00.",
+        "I live in Antwerp now, Nationalestraat.",
+    )

@@ -17,6 +17,8 @@ from varve.domain.statements.texts.particulars import (
 
 MAX_COMPARED = 1_000
 """The most lines that are compared; of more, the last ones."""
+LEAST_ODDS = 0.9
+"""The least log odds of a pair; a less sure one would push other lines out of a selection."""
 
 
 def find_successions(
@@ -40,8 +42,8 @@ def find_successions(
     found: list[tuple[int, int]] = []
     for row, standing in judged.items():
         earlier, later = int(columns.ids[row]), int(standing.successor or 0)
-        is_later = earlier < later
-        if is_later and _share_word(lines[earlier], lines[later]):
+        is_sure = earlier < later and standing.odds >= LEAST_ODDS
+        if is_sure and _share_word(lines[earlier], lines[later]):
             found.append((earlier, later))
     return sorted(found)
 
