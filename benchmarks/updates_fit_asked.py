@@ -44,6 +44,7 @@ from varve.domain.statements.questions import (
     row_signals,
 )
 from varve.domain.statements.questions.asked import (
+    LEAST_ODDS,
     score_pair,
     score_row,
     weigh,
@@ -51,10 +52,7 @@ from varve.domain.statements.questions.asked import (
 )
 from varve.domain.statements.questions.asked_weights import PAIR_WEIGHTS
 from varve.domain.statements.questions.asking import Asking, Found
-from varve.domain.statements.questions.judging import (
-    LEAST_LATER_ODDS,
-    AskedStatements,
-)
+from varve.domain.statements.questions.judging import AskedStatements
 from varve.domain.statements.questions.pair_signals import (
     Rivals,
     measure_pair,
@@ -69,8 +67,9 @@ EVERYDAY_HANDS = ("one", "three", "plain")
 EVERYDAY = "everyday"
 COUNTS = {"lookalike": 3.0, "together": 0.5, "past": 0.7, EVERYDAY: 3.0}
 """How much a question counts by its sorts; others count 1."""
-NEVER = -50.0
-"""The odds of what cannot be."""
+LEAST_CHANCE = 1e-12
+"""It is added to each chance in the loss, whose slope has no end without it."""
+NO_CHANCE = 1e-30
 PAIRS_COUNT = 1.0
 """How much the judgement of a question's pairs counts beside what is first."""
 OTHER = "other"
@@ -394,6 +393,21 @@ def _judge(heard: Heard, place: int, other: int) -> float:
     return 1.0 if is_known else math.nan
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What weights say of a batch's rows, and of its pairs.
+
+    `odds` and `pairs` are logits. Of each row: the chances that it answers by itself, that
+    it does or supersedes what answers (their sum), and that nothing supersedes it.
+    """
+
+    odds: np.ndarray
+    pairs: np.ndarray
+    answers: np.ndarray
+    reached: np.ndarray
+    holds: np.ndarray
+
+
 class Batch:
     """Many questions as arrays: a row of `rows` for each row found, in one sequence."""
 
@@ -424,21 +438,26 @@ class Batch:
         past = [one.heard.asking.is_past for one in questions]
         self.is_past = np.array(past)[self.question_of]
 
-    def weigh(self, weights: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return each row's chance (a logarithm), its odds, and its pairs' odds."""
+    def weigh(self, weights: np.ndarray) -> Weighed:
+        """Return what weights say of the rows and their pairs."""
         of_rows = weights[: len(ROW_NAMES)]
         of_pairs = weights[len(ROW_NAMES) :]
         odds = self.rows @ of_rows + self.row_guards
-        later = self.pairs @ of_pairs + self.pair_guards
-        later += of_pairs[PAIR_NAMES.index("odds")] * odds[self.later]
-        is_far = (odds[self.later] < LEAST_LATER_ODDS) & ~self.is_past[
-            self.later
-        ]
-        later = np.where(is_far, NEVER, later)
-        holds = np.bincount(self.earlier, log_sigmoid(-later), len(self.rows))
-        gone = np.log(np.maximum(1e-9, -np.expm1(holds)))
-        chances = log_sigmoid(odds) + np.where(self.is_past, gone, holds)
-        return chances, odds, later, holds
+        told = np.maximum(odds, LEAST_ODDS)[self.later]
+        pairs = self.pairs @ of_pairs + self.pair_guards
+        pairs += of_pairs[PAIR_NAMES.index("odds")] * told
+        count = len(self.rows)
+        answers = sigmoid(odds)
+        follows = np.bincount(
+            self.later, answers[self.earlier] * sigmoid(pairs), count
+        )
+        holds = np.exp(np.bincount(self.earlier, log_sigmoid(-pairs), count))
+        return Weighed(odds, pairs, answers, answers + follows, holds)
+
+    def find_chances(self, weighed: Weighed) -> np.ndarray:
+        """Return each row's chance to be the answer."""
+        gone = weighed.answers * (1 - weighed.holds)
+        return np.where(self.is_past, gone, weighed.reached * weighed.holds)
 
     def find_slope(self, weights: np.ndarray) -> np.ndarray:
         """Return the slope of the mean loss.
@@ -446,26 +465,39 @@ class Batch:
         That is minus the logarithm of the right ones' share, and that of each pair's chance to
         be judged rightly.
         """
-        chances, odds, later, holds = self.weigh(weights)
-        count = len(self.starts)
-        peak = np.maximum.reduceat(chances, self.starts)[self.question_of]
-        each = np.exp(chances - peak)
-        every = np.bincount(self.question_of, each, count)
-        right = np.bincount(self.question_of, each * self.is_right, count)
-        of_all = each / every[self.question_of]
-        of_right = each * self.is_right / (right + 1e-30)[self.question_of]
-        slope = (of_all - of_right) * self.counts[self.question_of] / count
-        falls = -np.exp(holds) / np.maximum(1e-9, -np.expm1(holds))
-        of_holds = slope * np.where(self.is_past, falls, 1.0)
-        of_later = -of_holds[self.earlier] * sigmoid(later)
-        of_later += self.pair_counts * (sigmoid(later) - self.supersedes)
-        of_odds = slope * sigmoid(-odds)
+        weighed = self.weigh(weights)
+        slope = self._find_slope_of_chances(self.find_chances(weighed))
+        answers, holds = weighed.answers, weighed.holds
+        supersedes = sigmoid(weighed.pairs)
+        of_reached = np.where(self.is_past, 0.0, slope * holds)
+        held = np.where(self.is_past, -answers, weighed.reached)
+        of_holds = slope * held * holds
+        of_answers = np.where(self.is_past, slope * (1 - holds), of_reached)
+        passed = of_reached[self.later] * supersedes
+        of_answers += np.bincount(self.earlier, passed, len(self.rows))
+        of_pairs = passed * answers[self.earlier] * (1 - supersedes)
+        of_pairs -= of_holds[self.earlier] * supersedes
+        of_pairs += self.pair_counts * (supersedes - self.supersedes)
+        of_odds = of_answers * answers * (1 - answers)
         place = PAIR_NAMES.index("odds")
         weight = weights[len(ROW_NAMES) + place]
-        of_odds += np.bincount(self.later, of_later * weight, len(self.rows))
-        of_pairs = self.pairs.T @ of_later
-        of_pairs[place] += of_later @ odds[self.later]
-        return np.concatenate((self.rows.T @ of_odds, of_pairs))
+        told = np.bincount(self.later, of_pairs * weight, len(self.rows))
+        of_odds += told * (weighed.odds > LEAST_ODDS)
+        of_signals = self.pairs.T @ of_pairs
+        least = np.maximum(weighed.odds, LEAST_ODDS)
+        of_signals[place] += of_pairs @ least[self.later]
+        return np.concatenate((self.rows.T @ of_odds, of_signals))
+
+    def _find_slope_of_chances(self, chances: np.ndarray) -> np.ndarray:
+        """Return the slope of the loss by each row's chance."""
+        count = len(self.starts)
+        chances = chances + LEAST_CHANCE
+        every = np.bincount(self.question_of, chances, count)
+        of_right = chances * self.is_right
+        right = np.bincount(self.question_of, of_right, count) + LEAST_CHANCE
+        gain = self.is_right / right[self.question_of]
+        each = self.counts[self.question_of] / count
+        return each * (1 / every[self.question_of] - gain)
 
 
 def _weigh_pairs(question: Measured) -> np.ndarray:
@@ -500,7 +532,8 @@ def fit(
 def descend(batch: Batch) -> np.ndarray:
     """Return the weights of the least loss."""
     weights = np.zeros(len(ROW_NAMES) + len(PAIR_NAMES))
-    weights[len(ROW_NAMES) + PAIR_NAMES.index("odds")] = 0.5
+    weights[ROW_NAMES.index("share")] = 2.0
+    weights[len(ROW_NAMES) + PAIR_NAMES.index("odds")] = 0.3
     speed, spread = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):
         slope = batch.find_slope(weights) + 2 * PENALTY * weights
@@ -561,9 +594,10 @@ def find_best(
 ) -> Iterator[Best]:
     """Yield the row with the greatest chance of each question."""
     batch = Batch(questions)
-    chances = batch.weigh(weights)[0]
+    chances = batch.find_chances(batch.weigh(weights))
+    logarithms = np.log(np.maximum(NO_CHANCE, chances))
     for one, start in zip(questions, batch.starts, strict=True):
-        of_one = chances[start : start + len(one.rows)]
+        of_one = logarithms[start : start + len(one.rows)]
         best = int(np.argmax(of_one))
         signals = dict(zip(ROW_NAMES, one.rows[best].tolist(), strict=True))
         margin = likely.measure_margin(of_one.tolist())

@@ -1,9 +1,9 @@
 """Which of the statements that a question finds answers it, and which a later one supersedes.
 
 The answer to a question about the present is the last statement that answers it: the
-chance of a statement is that it answers, times the chances that none of the later ones
-supersedes it. `benchmarks/updates_fit_asked.py` fitted the weights of both on how often
-the right statement has the greatest chance.
+chance of a statement is that it answers, or supersedes an earlier one that does, times the
+chances that none of the later ones supersedes it. `benchmarks/updates_fit_asked.py` fitted
+the weights of both on how often the right statement has the greatest chance.
 """
 
 import math

@@ -29,14 +29,13 @@ from varve.domain.statements.stores.told_values import ToldValues
 
 JUDGED_PLACES = 25
 """So many places at the beginning of an answer are compared with each other."""
-LEAST_LATER_ODDS = -6.0
-"""Asked about the present, a later statement with lower odds to answer supersedes none."""
 LEAST_GONE = 1e-9
-LEAST_SUPERSEDING = -0.7
+LEAST_CHANCE = 1e-30
+LEAST_SUPERSEDING = -1.1
 """The least score of a pair whose earlier statement no longer holds, among few."""
-LEAST_DOUBTED = -2.0
+LEAST_DOUBTED = -2.4
 """The same of one that a block marks: its reader sees both statements, and their days."""
-LEAST_OF_PAST = -6.8
+LEAST_OF_PAST = -8.0
 """The same where the question asks about the past: all pairs have scores lower by `past`."""
 OF_UNASKED = 4.0
 """What has a word of an earlier statement, and like that one nothing of a question, answers it
@@ -125,15 +124,12 @@ class AskedStatements:
         return self._pairs[pair]
 
     def _compute_pair(self, row: int, other: int) -> float:
-        odds = self._odds[other]
         store = self.store
-        is_far = odds < LEAST_LATER_ODDS and not self.asking.is_past
-        if is_far or not store.may_supersede(other):
+        if not store.may_supersede(other) or self._leaves(row, other):
             return -math.inf
         earlier = store.read(row)
         later = store.read(other)
-        if self._leaves(row, other):
-            return -math.inf
+        odds = self._odds[other]
         rivals = self.find_rivals(row, other)
         return score_pair(self.asking, earlier, later, odds, rivals)
 
@@ -152,7 +148,7 @@ class AskedStatements:
             read = self.store.read
             self._rivals[row] = {
                 one: compare_rival(read(one), read(row))
-                for one in self._list_earlier(row)
+                for one in self.find_earlier(row)
                 if not self.changes_another(one, row)
             }
         return self._rivals[row]
@@ -212,13 +208,10 @@ class AskedStatements:
             told = self.store.read(row).cues
             self._named[row] = [
                 one
-                for one in self._list_earlier(row)
+                for one in self.find_earlier(row)
                 if share_words(self.store.read(one).cues, told)
             ]
         return self._named[row]
-
-    def _list_earlier(self, row: int) -> list[int]:
-        return [one for one in self.rows if self.store.is_later(one, row)]
 
     def _changes_unasked(self, row: int) -> bool:
         """Return whether a statement has a word of an unasked one, and none of the question."""
@@ -235,7 +228,7 @@ class AskedStatements:
             return []
         return [
             one
-            for one in self._list_earlier(row)
+            for one in self.find_earlier(row)
             if not corrects_another_value(read(one).text, later.text)
         ]
 
@@ -246,6 +239,12 @@ class AskedStatements:
         return [
             other for other in self.rows if self.store.is_later(row, other)
         ]
+
+    def find_earlier(self, row: int) -> list[int]:
+        """Return the earlier ones of the statements that the question found."""
+        if row not in self.rows:
+            return []
+        return [one for one in self.rows if self.store.is_later(one, row)]
 
     @cached_property
     def chances(self) -> dict[int, float]:
@@ -269,20 +268,25 @@ class AskedStatements:
     def weigh(self, row: int) -> float:
         """Return the natural logarithm of the chance that a statement, or row, is the answer.
 
-        Asked about the present, or an event, it answers and nothing later supersedes it;
-        asked about the past it answers and something does.
+        Asked about the present, or an event, it answers or supersedes what answers, and
+        nothing later supersedes it; asked about the past it answers and something does.
         """
-        holds = sum(
-            _log_sigmoid(-self.score_pair(row, other))
+        holds = math.prod(
+            _sigmoid(-self.score_pair(row, other))
             for other in self.find_later(row)
         )
-        answers = _log_sigmoid(self._odds[row])
+        answers = max(LEAST_CHANCE, _sigmoid(self._odds[row]))
         if self.asking.is_past:
-            return answers + math.log(max(LEAST_GONE, -math.expm1(holds)))
-        return answers + holds
+            return math.log(answers * max(LEAST_GONE, 1 - holds))
+        answers += sum(
+            _sigmoid(self._odds[one]) * _sigmoid(self.score_pair(one, row))
+            for one in self.find_earlier(row)
+        )
+        return math.log(max(LEAST_CHANCE, answers * holds))
 
 
-def _log_sigmoid(odds: float) -> float:
+def _sigmoid(odds: float) -> float:
+    """Return the probability of a logit."""
     if odds < 0:
-        return odds - math.log1p(math.exp(odds))
-    return -math.log1p(math.exp(-odds))
+        return math.exp(odds) / (1 + math.exp(odds))
+    return 1 / (1 + math.exp(-odds))
