@@ -26,7 +26,12 @@ from varve.domain.statements.answers.present import (
 from varve.domain.statements.answers.retold import hold_retold
 from varve.domain.statements.pairs.events import asks_for_told_event
 from varve.domain.statements.questions.asked_words import AskedWords
-from varve.domain.statements.questions.asking import Asking, Found, count_own
+from varve.domain.statements.questions.asking import (
+    Asking,
+    Found,
+    count_own,
+    list_first_said,
+)
 from varve.domain.statements.questions.judging import AskedStatements
 from varve.domain.statements.questions.whom import (
     NamedSpeaker,
@@ -129,16 +134,19 @@ def _read_asking(
     """Return what a question asks among the statements that were found."""
     cues = read_cues(text)
     told = [read_cues(one.text) for one in found.values()]
+    said = list_first_said(found.values())
+    own = count_own(said)
     is_of_event = asks_for_told_event(cues, told)
     return Asking(
         cues,
         columns.derive(Persons).count_told(visible),
         AskedWords(cues, told, list_speaking(columns, visible)),
         is_past and not is_of_event,
-        count_own(found.values()),
+        own,
         asks_openly(text),
         is_of_event,
         max((one.cosine for one in found.values()), default=0.0),
+        own / max(1, len(said)),
     )
 
 

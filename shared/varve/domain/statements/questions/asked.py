@@ -126,6 +126,17 @@ def weights_of_rows(asking: Asking) -> Mapping[str, float]:
     return ROW_WEIGHTS
 
 
+def score_order(asking: Asking, found: Found, odds: float) -> float:
+    """Return by what logit what was found stands in an answer.
+
+    It is `odds` (`score_row`), and that of its place so far as this counts.
+    """
+    if not asking.by_place:
+        return odds
+    by_place = weigh(measure_row(asking, found), PLACE_WEIGHTS)
+    return odds + asking.by_place * (by_place - odds)
+
+
 def score_pair(
     asking: Asking,
     earlier: Statement,

@@ -59,8 +59,8 @@ PAIR_WEIGHTS: Mapping[str, float] = MappingProxyType(
 PLACE_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {"bias": 0.5, "share": 4.0, "assistant": -2.5}
 )
-"""The weights for questions about another person or thing, or an event: what was found first is
-right.
+"""The weights by which what was found first is right: for questions about another person or thing,
+or an event, and in part in a memory of nothing but statements (`Asking.by_place`).
 
 The cases tell the speaker's own states, so these are set by hand.
 """

@@ -14,6 +14,12 @@ OWN_PLACES = 20
 """So many rows found show whether there are many own statements."""
 OWN_UNIT = 6
 """Among fewer own statements most of what was found is of the matter asked for."""
+FEW_STATED, MOST_STATED = 0.5, 0.65
+"""Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
+BY_PLACE = 0.7
+"""How much the place that search gave counts in the latter. It is set by hand, for the cases of
+the fit stand among talk.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +27,8 @@ class Asking:
     """A question's cues, and of how many statements of persons it asks.
 
     `words` compares what was found with the question's own words. `is_past`: it asks for
-    what held before. `own` counts the statements found of persons' own matters. `is_open`:
+    what held before. `own` counts the statements found of persons' own matters, and `stated` is
+    their share of what persons said there. `is_open`:
     it asks who, where or how much, not whether something is so. `is_of_event`: it asks for
     what was done once, and one of the first statements found tells that. `nearest` is the
     greatest likeness of what was found to the question.
@@ -35,6 +42,19 @@ class Asking:
     is_open: bool = False
     is_of_event: bool = False
     nearest: float = 0.0
+    stated: float = 0.0
+
+    @property
+    def by_place(self) -> float:
+        """How much a row's place tells, beside the fitted weights, whether it answers.
+
+        The weights tell what a person states from requests and chatter, which they do not
+        in a memory of nothing but statements.
+        """
+        if self.is_past:
+            return 0.0
+        stated = (self.stated - FEW_STATED) / (MOST_STATED - FEW_STATED)
+        return BY_PLACE * min(1.0, max(0.0, stated))
 
     @property
     def crowd(self) -> float:
@@ -68,13 +88,17 @@ class Found:
     is_assistant: bool = False
 
 
-def count_own(found: Iterable[Found]) -> int:
-    """Return how many of the first rows found state what is a person's own matter.
+def list_first_said(found: Iterable[Found]) -> list[Cues]:
+    """Return what persons said among the first rows found.
 
     Of the first ones alone, so that the order does not depend on how many are wanted.
     """
     first = islice(found, OWN_PLACES)
-    said = (read_cues(one.text) for one in first if not one.is_assistant)
+    return [read_cues(one.text) for one in first if not one.is_assistant]
+
+
+def count_own(said: Iterable[Cues]) -> int:
+    """Return how many of the texts state what is a person's own matter."""
     return sum(map(_states_own, said))
 
 

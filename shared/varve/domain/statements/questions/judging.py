@@ -15,7 +15,11 @@ from varve.domain.statements.pairs.superseding import (
     share_words,
     tells_of_others,
 )
-from varve.domain.statements.questions.asked import score_pair, score_row
+from varve.domain.statements.questions.asked import (
+    score_order,
+    score_pair,
+    score_row,
+)
 from varve.domain.statements.questions.asking import Asking, Found
 from varve.domain.statements.questions.likely import NEAR_FIRST, answers
 from varve.domain.statements.questions.pair_signals import (
@@ -33,7 +37,7 @@ LEAST_GONE = 1e-9
 LEAST_CHANCE = 1e-30
 LEAST_SUPERSEDING = -1.1
 """The least score of a pair whose earlier statement no longer holds, among few."""
-LEAST_DOUBTED = -2.4
+LEAST_DOUBTED = -2.5
 """The same of one that a block marks: its reader sees both statements, and their days."""
 LEAST_OF_PAST = -8.0
 """The same where the question asks about the past: all pairs have scores lower by `past`."""
@@ -90,6 +94,10 @@ class AskedStatements:
             for row in filter(self._changes_unasked, self.rows):
                 self._odds[row] -= OF_UNASKED
         self._greatest = max(self._odds.values(), default=0.0)
+        self._answers = {
+            row: _sigmoid(score_order(asking, found[row], odds))
+            for row, odds in self._odds.items()
+        }
 
     def find_least(self, row: int, other: int) -> float:
         """Return the least score of a pair whose earlier statement no longer holds."""
@@ -275,11 +283,11 @@ class AskedStatements:
             _sigmoid(-self.score_pair(row, other))
             for other in self.find_later(row)
         )
-        answers = max(LEAST_CHANCE, _sigmoid(self._odds[row]))
+        answers = max(LEAST_CHANCE, self._answers[row])
         if self.asking.is_past:
             return math.log(answers * max(LEAST_GONE, 1 - holds))
         answers += sum(
-            _sigmoid(self._odds[one]) * _sigmoid(self.score_pair(one, row))
+            self._answers[one] * _sigmoid(self.score_pair(one, row))
             for one in self.find_earlier(row)
         )
         return math.log(max(LEAST_CHANCE, answers * holds))
