@@ -5,6 +5,7 @@ from varve.domain.record import turn_id
 from varve.domain.statements.forgetting.forgetting import AnyForgotten
 from varve.domain.statements.forgetting.forgotten_words import ForgottenWords
 from varve.domain.statements.pairs.sameness import names_value
+from varve.domain.statements.texts.persons import is_person
 from varve.usecases.forget.proposals import Proposal
 
 
@@ -16,6 +17,8 @@ def is_asked(one: Proposal, value: AnyForgotten) -> bool:
     if isinstance(value, ForgottenWords):
         return _is_asked_by_words(one, value)
     talks = {conversation for conversation, _ in value.messages}
+    if one.speaker and not is_person(one.speaker):
+        talks.add(value.request[0])
     is_same_talk = any(talk in talks for talk, _ in one.messages)
     return is_same_talk and names_value(one.content, value.value)
 

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from varve.domain.erasure import MessageKey
-from varve.domain.statements.forgetting.forgetting import repeats_value
+from varve.domain.statements.forgetting.forgetting import (
+    asks_to_forget,
+    repeats_value,
+)
 from varve.domain.statements.forgetting.told_sentences import (
     has_any,
     list_values,
@@ -46,18 +49,31 @@ def find_echoes(
 ) -> list[Proposal]:
     """Return others' turns that repeat in the same conversation what likely statements tell.
 
-    What the assistant tells first has no echo.
+    What the assistant tells first has no echo. In the conversation of a request to forget
+    it may repeat what any of them tells.
     """
+    likely = list(likely)
     turns = [one for one in statements if one.speaker]
     told: dict[str, list[_Echoed]] = {}
     for talk, one in _list_told(query, likely, turns):
         told.setdefault(talk, []).append(one)
+    every = list(chain(*told.values()))
+    for talk in _list_asking(likely):
+        told[talk] = every
     echoes: list[Proposal] = []
     for turn in turns:
         near = chain(*(told.get(talk, ()) for talk, _ in turn.messages))
         if any(one.is_repeated_in(turn) for one in near):
             echoes.append(turn)
     return echoes
+
+
+def _list_asking(likely: Iterable[Proposal]) -> Iterator[str]:
+    """Yield the conversations in which a likely statement asks to forget."""
+    for one in likely:
+        words = one.content.removeprefix(f"{one.speaker}: ")
+        if one.speaker and asks_to_forget(words):
+            yield from (talk for talk, _ in one.messages)
 
 
 def _list_told(

@@ -50,11 +50,13 @@ class ForgottenValue(Forgotten):
     def find_parts(self, stated: Stated) -> frozenset[int]:
         """Return the parts of words that state the value; all, if it spans several.
 
-        The answers to the messages that stated it repeat it in the same conversation.
+        The answers to the messages that stated it, and to the request, repeat it in the
+        same conversation.
         """
         talks = {conversation for conversation, _ in self.messages}
         is_same_talk = any(talk in talks for talk, _ in stated.messages)
-        if not is_same_talk or not self.concerns(stated):
+        may_repeat = is_same_talk or self.is_answered_by(stated)
+        if not may_repeat or not self.concerns(stated):
             return frozenset()
         parts = split_parts(stated.words)
         found = find_with_rest(

@@ -79,13 +79,21 @@ class Forgotten:
     def concerns(self, stated: Stated) -> bool:
         """Return whether words are of the user who asks, and not said later.
 
-        A fact may tell of a day to come: it was said when its message was.
+        A fact may tell of a day to come: it was said when its message was. The answers to
+        the request are said later, and may repeat what it names.
         """
         if stated.user != self.user:
             return False
-        if stated.at <= self.at:
+        if stated.at <= self.at or self.is_answered_by(stated):
             return True
         return stated.speaker is None and self.was_told_in(stated.messages)
+
+    def is_answered_by(self, stated: Stated) -> bool:
+        """Return whether the assistant says words after the request, in its conversation."""
+        speaker = stated.speaker
+        if speaker is None or is_person(speaker) or stated.at < self.at:
+            return False
+        return any(talk == self.request[0] for talk, _ in stated.messages)
 
     def was_told_in(self, messages: frozenset[MessageKey]) -> bool:  # noqa: ARG002 - a request alone
         """Return whether any of these messages tells what is forgotten."""

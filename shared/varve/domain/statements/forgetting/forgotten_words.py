@@ -149,7 +149,12 @@ class ForgottenWords(Forgotten):
         """Return the numbers of the parts of a fact or turn that tell of a topic."""
         if not self.concerns(stated):
             return frozenset()
-        if self.is_of_user and stated.id != self.request_turn:
+        is_answer = self.is_answered_by(stated)
+        if (
+            self.is_of_user
+            and stated.id != self.request_turn
+            and not is_answer
+        ):
             return frozenset(range(len(split_parts(stated.words))))
         if stated.speaker is not None:
             hidden = (self.asking, *self.told)
@@ -284,7 +289,7 @@ def find_forgotten_words(
         at=request.at,
         user=request.user,
         matter=matter,
-        told=(*told, *_find_repeated(matter, told, others)),
+        told=(*told, *_find_repeated(matter, told, others, asked)),
         asking=asking,
         held=frozenset(turn.id for turn in held),
     )
@@ -328,15 +333,23 @@ def _leave_later(told: Told, asking: Told) -> Told:
 
 
 def _find_repeated(
-    matter: _Matter, told: Iterable[Told], others: Iterable[Stated]
+    matter: _Matter,
+    told: Iterable[Told],
+    others: Iterable[Stated],
+    asked: Forgotten,
 ) -> Iterator[Told]:
-    """Yield others' turns that repeat in the same conversation what a turn tells."""
+    """Yield others' turns that repeat in the same conversation what a turn tells.
+
+    The answers to the request may repeat what any turn tells.
+    """
+    every: set[str] = set()
     values_of: dict[str | None, set[str]] = {}
     for one in told:
+        every.update(*one.values)
         for talk, _ in one.turn.messages:
             values_of.setdefault(talk, set()).update(*one.values)
     for turn in others:
-        values: set[str] = set()
+        values = set(every) if asked.is_answered_by(turn) else set()
         for talk, _ in turn.messages:
             values |= values_of.get(talk, set())
         parts = frozenset(
