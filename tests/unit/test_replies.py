@@ -9,6 +9,7 @@ import pytest
 
 from varve import Memory
 from varve.domain.search.answer import Result
+from varve.domain.statements.answers.replies import asks_for_replies
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -115,3 +116,78 @@ def test_a_reply_that_repeats_no_superseded_value_holds(
 ) -> None:
     memory = tell(tmp_path, talks)
     assert find(memory, question, reply).current
+
+
+ADVICE = (
+    (
+        "Can you recommend a few restaurants near the harbour? Felix is four.",
+        "Here you are:\n\n1. **Olive Shed**: tapas, with many dishes for children on a terrace by the sea\n"
+        "2. **Pizzarova**: quick sourdough pizza, at long tables that are never full before seven\n"
+        "3. **Riverstation**: great views over the boats, and a lunch menu that changes every week\n\n"
+        "Have fun! Shall I also recommend a park, a museum or a farm for the afternoon, or a playground?",
+    ),
+    (
+        "we walk along the river every Sunday",
+        "Sundays are a lovely time for that.",
+    ),
+    (
+        "I sleep five hours a night",
+        "Go to bed at nine, and have your last coffee at noon.",
+    ),
+    (
+        "Mi hermana se casa en mayo",
+        "Una vajilla hecha por ti sería un regalo muy bonito.",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("Which restaurants did you recommend?", "Olive Shed"),
+        ("What did you suggest for my sleep?", "last coffee"),
+        ("What was your advice about sleep?", "last coffee"),
+        ("¿Qué me aconsejaste para la boda de mi hermana?", "vajilla"),
+    ],
+)
+def test_a_question_for_what_the_assistant_said_is_answered_by_its_reply(
+    tmp_path: Path, question: str, reply: str
+) -> None:
+    memory = tell(tmp_path, ADVICE)
+
+    first = memory.search(question, user_id=USER).results[0]
+    block = memory.context(question, user_id=USER).text
+
+    assert reply in first.content
+    assert first.current
+    assert reply in block
+
+
+def test_a_part_of_a_long_reply_names_its_speaker_in_a_context(
+    tmp_path: Path,
+) -> None:
+    memory = tell(tmp_path, ADVICE)
+
+    block = memory.context("Is there a playground?", user_id=USER).text
+
+    [line] = [one for one in block.split("\n") if "playground" in one]
+    assert "] Assistant - " in line
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("What have you suggested so far?", True),
+        ("Who did you say could repair it?", True),
+        ("¿Qué libro me has recomendado?", True),
+        ("How long do I sleep?", False),
+        ("What did I recommend to Ana?", False),
+        ("Can you recommend a restaurant?", False),
+        ("I bought the one that you recommended.", False),
+        ("¿Qué le recomendé a Ana?", False),
+    ],
+)
+def test_a_question_for_replies_asks_what_the_assistant_said(
+    text: str, *, asks: bool
+) -> None:
+    assert asks_for_replies(text) is asks

@@ -10,6 +10,7 @@ from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
 from varve.domain.search.answer import Result
 from varve.domain.search.supersession import EndedStatement, held_until
+from varve.domain.statements.answers.replies import asks_for_replies
 from varve.domain.statements.texts.cues import asks_past
 from varve.domain.text import passages
 from varve.domain.triple import Triple
@@ -57,7 +58,7 @@ def result_entry(
     """
     is_summary = result.memory_type == EntryType.SUMMARY
     date = result.period if is_summary else result.date
-    words = _excerpt(result.content, prompt)
+    words = _excerpt(result, prompt)
     if _may_tell_end(result, prompt):
         until = held_until(result.messages, result.content, ended)
         if until is not None:
@@ -88,29 +89,46 @@ def _find_confirmed(result: Result, zone: ZoneInfo) -> str:
     return day if day > max(result.period, result.date) else ""
 
 
-def _excerpt(text: str, prompt: str) -> str:
-    """Return the text, or of a long one the lines or passage with most of the prompt's words."""
+def _excerpt(result: Result, prompt: str) -> str:
+    """Return a result's words, or of many the lines or passage with most of the prompt's words.
+
+    Those of a turn begin with the speaker.
+    """
+    text = result.content
     pieces = list(passages(text, MAX_BLOCK_ENTRY_CHARACTERS))
     if len(pieces) < 2:
         return text
+    head = _read_head(result)
     chosen = _choose_lines(text.split("\n"), prompt)
     if chosen:
-        return "\n".join(chosen)
+        said = "\n".join(chosen)
+        return said if said.startswith(head) else f"{head}… {said}"
     shares = word_shares(prompt, pieces)
     best = shares.index(max(shares))
-    start = "… " if best > 0 else ""
+    start = f"{head}… " if best > 0 else ""
     end = " …" if best + 1 < len(pieces) else ""
     return f"{start}{pieces[best]}{end}"
+
+
+def _read_head(result: Result) -> str:
+    """Return the speaker before a turn's words; "" of another result."""
+    if result.memory_type != MemoryType.TURN:
+        return ""
+    speaker, mark, _ = result.content.partition(": ")
+    return f"{speaker}: " if mark else ""
 
 
 def _choose_lines(lines: Sequence[str], prompt: str) -> list[str]:
     """Return the lines with most of the prompt's words, in their order, as many as fit.
 
-    Empty if none has any, or the best one does not fit: the text is one paragraph.
+    For a prompt that asks what the assistant said the others follow: the items of a list
+    share no word with it. Empty if no line has any, or the best one does not fit: the text
+    is one paragraph.
     """
     shares = word_shares(prompt, lines)
-    sharing = [at for at in range(len(lines)) if shares[at]]
-    order = sorted(sharing, key=lambda at: -shares[at])
+    order = sorted(range(len(lines)), key=lambda at: -shares[at])
+    if not asks_for_replies(prompt):
+        order = [at for at in order if shares[at]]
     chosen: list[int] = []
     room = MAX_BLOCK_ENTRY_CHARACTERS
     for at in order:

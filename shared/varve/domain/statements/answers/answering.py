@@ -23,6 +23,7 @@ from varve.domain.statements.answers.present import (
     PresentAnswer,
     describe,
 )
+from varve.domain.statements.answers.replies import put_replies_first
 from varve.domain.statements.answers.retold import hold_retold
 from varve.domain.statements.pairs.events import asks_for_told_event
 from varve.domain.statements.questions.asked_words import AskedWords
@@ -122,6 +123,40 @@ def settle(
         return marked
     own_words = _put_echoes_behind(marked, statements, store)
     return _put_change_behind(own_words, store, text)
+
+
+def settle_replies(
+    ranked: Sequence[Ranked],
+    columns: Columns,
+    visible: Filter,
+    text: str,
+    question: Floats,
+    told: ToldValues,
+) -> list[Ranked]:
+    """Return the rows with the assistant's replies first; only what others said is marked.
+
+    What the assistant said it has said, whatever holds now. The parameters are those of
+    `settle`.
+    """
+    store = columns.derive(StoreStatements)
+    placed = put_replies_first(ranked, columns, question)
+    statements = {
+        item.number: store.find_statement(item.number) for item in placed
+    }
+    standings = Standings(
+        columns,
+        admitted=find_admitted(columns, visible),
+        question=read_cues(text),
+        told=told,
+    )
+    rows = dict.fromkeys(_list_told(statements))
+    successors = hold_retold(standings.find_successors(rows), standings)
+    return [
+        item
+        if store.is_assistant(item.number)
+        else _mark(item, statements, successors, standings)
+        for item in placed
+    ]
 
 
 def _read_asking(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.pairs.restating import list_values
@@ -80,6 +81,30 @@ def _find_repeated(
     return None
 
 
+def build_item(
+    row: int, item: Ranked, columns: Columns, question: Floats
+) -> Ranked:
+    """Return a row that the search did not find, for the sake of an item that it found.
+
+    `question` is the question's vector.
+    """
+    (record,) = columns.read_rows(np.array([row]))
+    return Ranked(
+        row=record,
+        grain=item.grain,
+        score=0.0,
+        vector=float(columns.vectors[row] @ question),
+        keyword=0.0,
+        recency=item.recency,
+        columns=columns,
+        number=row,
+        standing=Standing(current=True, confirmed=record.time),
+        is_near=item.is_near,
+        answers=item.answers,
+        agent=item.agent,
+    )
+
+
 class PresentAnswer:
     """The rows of an answer about the present, with their scores so far."""
 
@@ -144,25 +169,9 @@ class PresentAnswer:
             row = teller
         self._lifted[row] = max(self._lifted.get(row, 0.0), item.score)
         if row not in self._items:
-            self._items[row] = self._build(row, item)
-
-    def _build(self, row: int, item: Ranked) -> Ranked:
-        columns = self._standings.columns
-        (record,) = columns.read_rows(np.array([row]))
-        return Ranked(
-            row=record,
-            grain=item.grain,
-            score=0.0,
-            vector=float(columns.vectors[row] @ self._question),
-            keyword=0.0,
-            recency=item.recency,
-            columns=columns,
-            number=row,
-            standing=Standing(current=True, confirmed=record.time),
-            is_near=item.is_near,
-            answers=item.answers,
-            agent=item.agent,
-        )
+            self._items[row] = build_item(
+                row, item, self._standings.columns, self._question
+            )
 
     def sort(self) -> list[Ranked]:
         """Return the rows by their scores."""

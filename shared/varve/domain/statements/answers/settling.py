@@ -10,12 +10,13 @@ from varve.domain.search.lexical import Bools
 from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Lane, Ranked
 from varve.domain.search.signals import EmbeddedQuestion
-from varve.domain.statements.answers.answering import settle
+from varve.domain.statements.answers.answering import settle, settle_replies
 from varve.domain.statements.answers.repeating import (
     Key,
     Repetitions,
     find_row_key,
 )
+from varve.domain.statements.answers.replies import asks_for_replies
 from varve.domain.statements.answers.summary_places import AnswerPlaces
 from varve.domain.statements.standings.confirmed_places import (
     fold_confirmations,
@@ -151,6 +152,12 @@ def _settle_told(
     if not told or store is None:
         return []
     text = asked.sought.question.text
+    known = KnownStandings(store, asked.visible, agent.told, text)
+    if asks_for_replies(text):
+        settled = settle_replies(
+            told, store, asked.visible, text, asked.sought.whole, agent.told
+        )
+        return fold_confirmations(mark_known(settled, known), store)
     settled = settle(
         told,
         store,
@@ -161,7 +168,6 @@ def _settle_told(
         told=agent.told,
         by_line=asked.by_line,
     )
-    known = KnownStandings(store, asked.visible, agent.told, text)
     marked = fold_confirmations(mark_known(settled, known), store)
     if not asked.about_present:
         return marked

@@ -362,6 +362,12 @@ class StoreStatements:
                 return other
         return None
 
+    def find_replies(self, row: int) -> list[int]:
+        """Return the rows of the assistant that answer a statement, in their order."""
+        last = min(len(self._columns), row + 1 + 4 * ECHO_REACH)
+        after = range(row + 1, last)
+        return [one for one in after if self.find_answered(one) == row]
+
     def _answers(self, row: int, other: int) -> bool:
         columns = self._columns
         if not _have_same(columns.conversations, row, other):
