@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,8 @@ from tests.support.summarized import (
     told,
     turn,
 )
+from tests.unit.test_told_last import talk
+from varve import Memory
 from varve.domain.calendar import Period
 from varve.domain.extractive import chosen
 from varve.domain.last_states import find_last_states
@@ -46,6 +49,22 @@ IDLE = (
     "My neighbour plays the piano on some evenings.",
     "The bus took longer than usual because of the traffic.",
     "I cleaned the kitchen and watered the plants on the balcony.",
+)
+
+
+DIAGNOSIS = (
+    "I have type 2 diabetes, and Dr. Lindqvist put me on metformin 500 mg twice a day.",
+    "> Metformin 500 mg twice a day is the usual first step; take it with food to avoid stomach upset. "
+    "Typical HbA1c targets are below 7%. You might want to buy a glucose monitor such as the Accu-Chek.",
+    "My father had it too.",
+    "> Since your father had it too, the genetic component is strong. A low-GI diet and 150 minutes of "
+    "walking a week will help. An HbA1c above 8% is above the target, but with metformin and diet many "
+    "people get below 7%.",
+    "I weigh 92 kilos and I want to get to 80.",
+    "> Aim for half a kilo a week, which would get you there in about six months. Here is a sample day: "
+    "oats with berries for breakfast, a lentil salad for lunch, grilled chicken for dinner.",
+    "I sleep badly.",
+    "> Many people with diabetes sleep badly at first. Keep regular hours, and avoid coffee after noon.",
 )
 
 
@@ -174,6 +193,20 @@ def test_item_8_an_agents_short_remark_is_left_out() -> None:
     told = leave_out_passing([*said, lines[2]])
     assert told == [said[1], lines[2]]
     assert leave_out_passing(said[:1]) == said[:1]
+
+
+def test_item_8_what_a_person_told_comes_before_an_agents_advice(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path, now=MORNING + timedelta(days=60))
+    memory.ingest(talk(0, *DIAGNOSIS))
+    memory.summarize()
+
+    [month] = memory.search(grain="monthly").results
+
+    said = [one for one in DIAGNOSIS if not one.startswith(">")]
+    assert all(one in month.content for one in said)
+    assert "Assistant: " in month.content
 
 
 def test_item_8_three_lines_of_one_pattern_come_before_what_differs() -> None:
