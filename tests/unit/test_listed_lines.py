@@ -69,3 +69,17 @@ def test_a_days_summary_has_the_short_items_of_a_list() -> None:
     assert "Packing list: 2 linen shirts; passport 🛂; eggs; tea" in (
         agent.summary(DAY).content
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("**Olive Shed** – tapas", ["Olive Shed – tapas"]),
+        ("- **Oslo**: two days", ["Oslo: two days"]),
+        ("Take **two** of them.", ["Take two of them."]),
+        ("**Note: pack light. Rain.**", ["Note: pack light.", "Rain."]),
+        ("z = x**2 + y**2", ["z = x**2 + y**2"]),
+    ],
+)
+def test_words_in_bold_have_no_marks(text: str, told: list[str]) -> None:
+    assert list(sentences(text)) == told

@@ -262,6 +262,7 @@ _END = re.compile(
     r"\n|(?<![.!?…])[.!?…]++[\"'”»)\]*_]*+(?=\s{2}|\s++(?![a-zà-öø-ÿ])|\s*+$)"
     r"|[。！？]++[」』）”]*+"
 )
+_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,200})(?<=\S)\*\*(?!\w)")
 _ABBREVIATION = build_abbreviation(r"drs|sta|(?-i:e\.g|i\.e)")
 _GREETING = re.compile(
     r"(?i:hi|hello|hey|hiya|good (?:morning|afternoon|evening|night)|morning|thanks|thank you|cheers"
@@ -270,7 +271,11 @@ _GREETING = re.compile(
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the text's sentences, each on one line without a bullet, long ones in pieces."""
+    """Yield the text's sentences, each on one line without a bullet, long ones in pieces.
+
+    Words in bold lose their marks: a list's item may begin with them.
+    """
+    text = _BOLD.sub(r"\1", text)
     start = 0
     for end in (*_sentence_ends(text), len(text)):
         words = text[start:end].split()
