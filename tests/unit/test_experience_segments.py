@@ -134,6 +134,13 @@ def test_a_growing_conversation_keeps_its_episodes(
             Outcome.SUCCESS,
         ),
         ([("user", "What is the weather like in Lisbon?")], Outcome.UNKNOWN),
+        ([("assistant", "All tests pass now.")], Outcome.SUCCESS),
+        (
+            [("assistant", "Three places that work for children: …")],
+            Outcome.UNKNOWN,
+        ),
+        ([("assistant", "Exactly! That's right.")], Outcome.UNKNOWN),
+        ([("assistant", "Calle Murta 17. ¿Correcto?")], Outcome.UNKNOWN),
     ],
 )
 def test_words_imply_an_outcome(

@@ -46,12 +46,14 @@ _FAILED = _compile(
     r"\bsigue\s+(?:fallando|rot[oa]|igual|pasando|sin)\b",
     r"\beso\s+(?:no\s+es|es\s+incorrecto|est[aá]\s+mal)\b",
 )
-_WORKED = _compile(
+_PASSED = _compile(
     r"\b(?:tests?|build|checks?|pipeline|deploy\w*|migration)\b[^.!?\n]{0,30}\b(?:pass\w*|green|succeed\w*|ok)\b",
+    r"\b(?:pruebas?|tests?|compilaci[oó]n|despliegue)\b[^.!?\n]{0,30}\b(?:pasan|pasaron|correct\w+|en\s+verde)",
+)
+_CONFIRMED = _compile(
     r"\b(?:that|this|it)(?:['’]s)?\s+(?:now\s+)?(?:works?|worked|fixed|solved|did\s+it|helped)\b",
     r"\b(?:works|fixed|solved|resolved)\s+(?:now|it|the|thank)\w*",
     r"\b(?:yes,?\s+)?(?:exactly|that\s+was\s+it|that['’]s\s+(?:right|correct|it))\b",
-    r"\b(?:pruebas?|tests?|compilaci[oó]n|despliegue)\b[^.!?\n]{0,30}\b(?:pasan|pasaron|correct\w+|en\s+verde)",
     r"\b(?:ya|ahora|as[ií])\s+(?:s[ií]\s+)?(?:funciona|pasa|pasan|compila)\b",
     r"\b(?:funciona|resuelto|arreglado|solucionado)\s+(?:ya|ahora|gracias|perfect\w+)\b|\b(?:qued[oó]|est[aá])\s+"
     r"(?:resuelt|arreglad|solucionad)[oa]\b",
@@ -104,10 +106,16 @@ def _find_failure(role: str, text: str) -> str | None:
 
 
 def _find_success(role: str, text: str) -> str | None:
-    """Return the words that say something worked."""
+    """Return the words that say tests or a build passed, or confirm that something worked.
+
+    What the assistant calls right or working ("places that work for children") confirms
+    nothing.
+    """
     if role not in {"user", "tool", "assistant"}:
         return None
-    found = _WORKED.search(text)
+    found = _PASSED.search(text)
+    if not found and role != "assistant":
+        found = _CONFIRMED.search(text)
     return found[0].strip() if found else None
 
 
