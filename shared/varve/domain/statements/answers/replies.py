@@ -15,28 +15,34 @@ from varve.domain.statements.texts.cues import read_cues
 MAX_LIKELY = 2
 """So many of the best replies are likely answers, whatever their likeness is."""
 _ENGLISH = (
-    r"(?:did|have|had|do) you (?:\w+ly |just |ever )?"
+    r"(?:did|have|had) you (?:\w+ly |just |ever )?"
     r"(?:recommend|suggest|propose|advise|mention|say|said|tell me|told me|gi?ve|given|wr[io]te|written"
     r"|draft|list)\w*"
     r"|you(?:'ve| had| have)? (?:\w+ly |just |once )?"
     r"(?:recommended|suggested|proposed|advised|mentioned|said|told me|gave|given|wrote|written|drafted"
     r"|listed)"
-    r"|your (?:recommendation|suggestion|advice|proposal|tip)s?"
+    r"|(?:was|were) your (?:\w+ )?(?:recommendation|suggestion|advice|proposal|tip)s?"
 )
 _SPANISH = (
     r"(?:recomendaste|sugeriste|propusiste|aconsejaste|mencionaste|dijiste)"
     r"|(?:me|nos) (?:diste|escribiste|contaste|explicaste|pasaste|enviaste)"
     r"|(?:me |nos )?has (?:recomendado|sugerido|propuesto|aconsejado|mencionado|dicho|dado|escrito)"
-    r"|tus? (?:recomendacion|sugerencia|consejo|propuesta)(?:e?s)?"
+    r"|(?:era|eran|fue|fueron) tus? (?:recomendacion|sugerencia|consejo|propuesta)(?:e?s)?"
 )
 _SAID_BY_YOU = re.compile(rf"\b(?:{_ENGLISH}|{_SPANISH})\b")
+
+_WHEN_YOU = re.compile(
+    r"\b(?:when|after|before|since|while|cuando)\s+(?:you|me|nos|\w+ste)\b.*"
+)
+"""A clause of time, for which a question does not ask: "What did it cost when you wrote this?"."""
 
 
 def asks_for_replies(text: str) -> bool:
     """Return whether a question asks what the assistant said: "What did you recommend?"."""
     if not read_cues(text).asks:
         return False
-    return _SAID_BY_YOU.search(fold(text)) is not None
+    asked = _WHEN_YOU.sub("", fold(text))
+    return _SAID_BY_YOU.search(asked) is not None
 
 
 def put_replies_first(
