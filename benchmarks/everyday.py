@@ -14,24 +14,49 @@ beside others of nearly the same kind. No model is configured. Printed for each 
   without a mark;
 - all told: the block has every statement that answers, and none of them with a mark;
 - nothing: of the questions that nothing answers, the block tells no statement.
+
+With `--expired` the words have expired on plan free, a week after the last statement, and
+summaries answer: a result is of all statements whose sentences it tells, each with a mark of
+its own. Printed besides:
+
+- answer marked: among the first five one that answers is marked as superseded.
 """
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.everyday_cases import HANDS, NOW, USER, Asked, Told, fill, read
+from benchmarks.everyday_cases import (
+    HANDS,
+    NOW,
+    USER,
+    Asked,
+    Told,
+    fill,
+    fill_expired,
+    find_expiry,
+    read,
+)
 from benchmarks.updates import is_marked
 from varve import Memory
+from varve.domain.record import MemoryType
+from varve.domain.search.answer import Result
+from varve.domain.statements.answers.summary_sentences import read_sentences
 
 HEADINGS = (
     "first right", "stale first", "unmarked", "falsely marked",
     "context right", "context stale", "all told", "nothing",
 )  # fmt: skip
+EXPIRED_HEADINGS = (*HEADINGS, "answer marked")
 WORDS_COMPARED = 25
 """So many characters of a statement tell that a line of a block says it."""
+
+Marks = list[tuple[set[str], bool]]
+"""The ids of statements that are told, and whether they are said to hold."""
 
 
 def main() -> None:
@@ -39,58 +64,90 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hand", choices=HANDS, action="append")
     parser.add_argument(
+        "--memories", type=int, help="only so many memories of each hand"
+    )
+    parser.add_argument(
+        "--expired", action="store_true", help="let the words expire first"
+    )
+    parser.add_argument(
         "--stores", type=Path, help="keep the stores in this folder"
     )
     arguments = parser.parse_args()
-    print(f"| hand | {' | '.join(HEADINGS)} |")
-    print(f"| --- |{' ---: |' * len(HEADINGS)}")
+    headings = EXPIRED_HEADINGS if arguments.expired else HEADINGS
+    print(f"| hand | {' | '.join(headings)} |")
+    print(f"| --- |{' ---: |' * len(headings)}")
     for hand in arguments.hand or HANDS:
         with TemporaryDirectory() as temporary:
-            folder = arguments.stores or Path(temporary)
-            print(measure(hand, folder / hand))
+            folder = (arguments.stores or Path(temporary)) / hand
+            memories = read(hand)[: arguments.memories]
+            counted = measure(memories, folder, expired=arguments.expired)
+            cells = [counted.get(name, "0 of 0") for name in headings]
+            print(f"| {hand} | {' | '.join(cells)} |")
 
 
-def measure(hand: str, folder: Path) -> str:
-    """Return the row of a hand's memories."""
+def measure(
+    memories: Sequence[Told], folder: Path, *, expired: bool
+) -> dict[str, str]:
+    """Return the cells of a row by their headings."""
     counts: Counter[str] = Counter()
     totals: Counter[str] = Counter()
-    for told in read(hand):
-        memory = fill(told, folder / told.name)
+    for told in memories:
+        fill_memory = fill_expired if expired else fill
+        memory = fill_memory(told, folder / told.name)
+        now = find_expiry(told) if expired else NOW
         for asked in told.questions:
-            for name, holds in judge(memory, told, asked):
+            for name, holds in judge(memory, told, asked, now):
                 counts[name] += holds
                 totals[name] += 1
-    cells = [f"{counts[name]} of {totals[name]}" for name in HEADINGS]
-    return f"| {hand} | {' | '.join(cells)} |"
+    return {name: f"{counts[name]} of {totals[name]}" for name in totals}
 
 
 def judge(
-    memory: Memory, told: Told, asked: Asked
+    memory: Memory, told: Told, asked: Asked, now: datetime
 ) -> Iterator[tuple[str, bool]]:
     """Yield what holds of the answers to a question."""
-    block = memory.context(asked.text, user_id=USER, now=NOW)
+    block = memory.context(asked.text, user_id=USER, now=now)
     if not asked.answers:
         yield "nothing", not block.text
         return
     found = memory.search(
-        asked.text, user_id=USER, max_results=5, now=NOW
+        asked.text, user_id=USER, max_results=5, now=now
     ).results
-    marks = [(set(one.source_ids), one.current) for one in found]
-    first = marks[0][0] if marks else set()
+    told_by = [_list_marks(one, told) for one in found]
+    marks = list(chain.from_iterable(told_by))
+    first = set().union(*(ids for ids, _ in told_by[0])) if told_by else set()
     is_right = bool(first & asked.answers)
     lines = (block.text or block.head).lower().splitlines()
     unmarked = [line for line in lines if not is_marked(line)]
     yield "first right", is_right
     yield "stale first", bool(first & asked.stale) and not is_right
-    yield "unmarked", any(ids & asked.stale and now for ids, now in marks)
+    yield "unmarked", any(ids & asked.stale and holds for ids, holds in marks)
     yield (
         "falsely marked",
-        any(not (ids & told.superseded or now) for ids, now in marks),
+        any(not (ids & told.superseded or holds) for ids, holds in marks),
+    )
+    right = asked.answers - asked.stale
+    yield (
+        "answer marked",
+        any(ids & right and not holds for ids, holds in marks),
     )
     yield "context right", _tells(lines, told, asked.answers)
     yield "context stale", _tells(unmarked, told, asked.stale)
     every = (frozenset({one}) for one in asked.answers)
     yield "all told", all(_tells(unmarked, told, one) for one in every)
+
+
+def _list_marks(found: Result, told: Told) -> Marks:
+    """Return the statements that a result tells, a summary those of its sentences."""
+    if found.memory_type != MemoryType.SUMMARY:
+        return [(set(found.source_ids), found.current)]
+    marks: Marks = []
+    for one in read_sentences(found.content):
+        ids = told.find_saying(one.wording)
+        holds = found.current and one.wording not in found.outdated
+        if ids:
+            marks.append((ids, holds))
+    return marks
 
 
 def _tells(lines: list[str], told: Told, ids: frozenset[str]) -> bool:

@@ -7,13 +7,14 @@ before; one without answers is answered by nothing.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from benchmarks.updates import SCOPE
 from benchmarks.updates_cases import BEGINNING
 from tests.support.drivers import open_memory
 from varve import Memory
+from varve.domain.statements.answers.summary_sentences import read_sentences
 
 FOLDER = Path(__file__).parent / "everyday"
 HANDS = (
@@ -47,6 +48,13 @@ class Told:
         """The ids of the statements that something changed."""
         return frozenset().union(*(asked.stale for asked in self.questions))
 
+    def find_saying(self, wording: str) -> set[str]:
+        """Return the id of the first statement with a sentence of these folded words."""
+        for id_, text in self.statements.items():
+            if any(one.wording == wording for one in read_sentences(text)):
+                return {id_}
+        return set()
+
 
 def read(hand: str) -> list[Told]:
     """Return the memories that a hand wrote."""
@@ -79,6 +87,22 @@ def fill(told: Told, folder: Path) -> Memory:
     memory = open_memory(SCOPE, folder, now=lambda: NOW)
     memory.ingest(list(_list_conversations(told)))
     return memory
+
+
+def fill_expired(told: Told, folder: Path) -> Memory:
+    """Return a memory of a person's statements whose words have expired on plan free."""
+    expiry = find_expiry(told)
+    memory = open_memory(SCOPE, folder, now=lambda: expiry)
+    memory.configure("plan", "free")
+    memory.ingest(list(_list_conversations(told)))
+    memory.summarize()
+    memory.cleanup()
+    return memory
+
+
+def find_expiry(told: Told) -> datetime:
+    """Return when a person's words have expired: a week after the last statement."""
+    return BEGINNING + timedelta(days=max(told.days.values()) + 8)
 
 
 def _list_conversations(told: Told) -> Iterator[dict[str, object]]:
