@@ -20,6 +20,7 @@ from varve.domain.search.question import Question
 from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
+from varve.domain.statements.answers.expired import Ranking
 from varve.domain.statements.answers.settling import (
     AgentLanes,
     AnswerQuestion,
@@ -216,8 +217,8 @@ class Wanted:
 
     `weights` has each grain to search, with its weight. `about_present`: superseded
     statements stand behind. `folds`: a summary gives its place to the statements that it
-    repeats. `by_line`: each sentence of a summary is judged, and not only those that bear
-    on the question, and doubtful statements are marked. `guesses`: where nothing found
+    repeats. `by_line`: each sentence of a summary is judged, and not only those that are
+    found first or bear on the question, and doubtful statements are marked. `guesses`: where nothing found
     shares a word or a meaning with the question, what likely answers it is found all the
     same. `filters` replace `where` for single grains.
     """
@@ -305,6 +306,7 @@ def _rank(
     asked = AnswerQuestion(
         sought=sought,
         where=wanted.where,
+        ranking=Ranking(wanted.present, wanted.strategy),
         about_present=wanted.about_present,
         folds=wanted.folds,
         by_line=wanted.by_line,

@@ -5,8 +5,8 @@ They are judged as turns of their speakers, together with the turns that memory 
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from itertools import chain
 
 import numpy as np
@@ -18,17 +18,16 @@ from varve.domain.record import EmbeddedRecord, MemoryType, Record, span_of
 from varve.domain.search.columns import Columns, columns_of
 from varve.domain.search.lexical import Floats, WordVectors
 from varve.domain.search.query import Filter
-from varve.domain.search.ranking import Ranked
+from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.row import RecordRow
-from varve.domain.search.signals import EmbeddedQuestion
-from varve.domain.statements.answers.answering import settle
+from varve.domain.search.signals import EmbeddedQuestion, names_in
+from varve.domain.search.strategies import Strategy
+from varve.domain.statements.answers.answering import ASKED_PLACES, settle
 from varve.domain.statements.answers.expired_values import tell_values
 from varve.domain.statements.answers.lone_sentence import LoneSentence
 from varve.domain.statements.pairs.drawn import leave_out_date
 from varve.domain.statements.standings.known import KnownStandings, mark_known
 from varve.domain.statements.standings.standing import Standing
-from varve.domain.statements.standings.standings import Standings
-from varve.domain.statements.standings.unasked import judge_unasked
 from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.particulars import (
     Particulars,
@@ -38,6 +37,14 @@ from varve.domain.statements.texts.particulars import (
 from varve.domain.statements.texts.persons import is_person
 
 DIMENSIONS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """How a search ranks turns: the time that counts as now, and the strategy."""
+
+    present: datetime
+    strategy: Strategy
 
 
 def confirm_summary(about: str | None, period: str) -> int:
@@ -52,6 +59,7 @@ def judge_sentences(
     visible: Filter,
     sought: EmbeddedQuestion,
     told: ToldValues,
+    ranking: Ranking,
     *,
     about_present: bool,
 ) -> dict[str, Standing]:
@@ -65,15 +73,13 @@ def judge_sentences(
     first_of = _find_firsts(lone)
     firsts = [one for one in lone if first_of[one.id] is one]
     columns = _build_columns(firsts, turns, sought)
-    bearing = [one for one in firsts if one.bears]
-    values = tell_values(told, firsts, turns)
-    standings = _judge_rest(firsts, columns) | _judge_bearing(
-        bearing,
-        turns,
+    embedded = _embed_question(sought, columns)
+    standings = _judge(
+        _find(firsts, columns, embedded, ranking),
         columns,
         visible,
-        sought,
-        values,
+        embedded,
+        tell_values(told, firsts, turns),
         about_present=about_present,
     )
     by_id = {one.id: one for one in lone}
@@ -150,47 +156,45 @@ def _tells_all(
     )
 
 
-def _judge_bearing(
-    bearing: Sequence[LoneSentence],
-    turns: Sequence[Ranked],
+def _find(
+    lone: Iterable[LoneSentence],
+    columns: Columns,
+    sought: EmbeddedQuestion,
+    ranking: Ranking,
+) -> list[Ranked]:
+    """Return the first rows of the ranking, and the sentences that are asked for."""
+    asked_for = {one.id for one in lone if one.is_asked_for}
+    return [
+        item
+        for item in _rank(columns, sought, ranking)
+        if item.place < ASKED_PLACES or item.id in asked_for
+    ]
+
+
+def _judge(
+    ranked: Sequence[Ranked],
     columns: Columns,
     visible: Filter,
-    sought: EmbeddedQuestion,
+    embedded: EmbeddedQuestion,
     told: ToldValues,
     *,
     about_present: bool,
 ) -> dict[str, Standing]:
-    """Return the standings of the sentences that bear on the question."""
-    row_by_id = columns.row_by_id
-    ranked = [
-        _rank(columns, row_by_id[one.id], one.summary) for one in bearing
-    ]
-    ranked += [_rank(columns, row_by_id[one.id], one) for one in turns]
-    ranked.sort(key=lambda item: -item.score)
-    text = sought.question.text
+    """Return the standings of the sentences and turns, judged as turns are."""
+    text = embedded.question.text
     visible = replace(visible, until=None)
     settled = settle(
         ranked,
         columns,
         visible,
         text,
-        embed_texts([text], sought.embed_words)[0],
+        embedded.whole,
         about_present=about_present,
         told=told,
     )
     known = KnownStandings(columns, visible, told, text)
     marked = mark_known(settled, known)
     return {item.id: item.standing for item in marked if item.standing}
-
-
-def _judge_rest(
-    lone: Iterable[LoneSentence], columns: Columns
-) -> dict[str, Standing]:
-    """Return the standings of the superseded sentences that no question judges."""
-    row_by_id = columns.row_by_id
-    rows = [row_by_id[one.id] for one in lone if not one.bears]
-    found = judge_unasked(Standings(columns), rows)
-    return {columns.ids[row]: standing for row, standing in found.items()}
 
 
 def _date(
@@ -299,19 +303,40 @@ def _copy_turn(row: RecordRow) -> Record:
     )
 
 
-def _rank(columns: Columns, row: int, like: Ranked) -> Ranked:
-    (built,) = columns.read_rows(np.array([row]))
-    return Ranked(
-        row=built,
-        grain=Grain.WORKING,
-        score=like.score,
-        vector=like.vector,
-        keyword=like.keyword,
-        recency=like.recency,
-        columns=columns,
-        number=row,
-        agent=like.agent,
+def _rank(
+    columns: Columns, sought: EmbeddedQuestion, ranking: Ranking
+) -> list[Ranked]:
+    """Return all rows in the order in which a search finds turns, repeats as well."""
+    ranked = rank(
+        sought,
+        [Lane(Grain.WORKING, columns)],
+        Filter(),
+        ranking.present,
+        ranking.strategy,
+        len(columns),
     )
+    found: list[Ranked] = []
+    for item in ranked:
+        found.append(item)
+        found += [_unfold(item, columns, id_) for id_ in item.also_in]
+    return found
+
+
+def _unfold(item: Ranked, columns: Columns, id_: str) -> Ranked:
+    """Return the row that was folded into a better one, with the score of that."""
+    number = columns.row_by_id[id_]
+    (row,) = columns.read_rows(np.array([number]))
+    return replace(item, row=row, number=number, also_in=())
+
+
+def _embed_question(
+    sought: EmbeddedQuestion, columns: Columns
+) -> EmbeddedQuestion:
+    """Return the question with the vectors of its words, as sentences have them."""
+    question = sought.question
+    focus = question.focus(names_in(question, [columns]))
+    whole, telling = embed_texts([question.text, focus], sought.embed_words)
+    return replace(sought, whole=whole, focus=telling)
 
 
 def embed_texts(

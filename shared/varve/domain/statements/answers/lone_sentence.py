@@ -12,13 +12,13 @@ from varve.domain.statements.pairs.drawn import has_own_time
 class LoneSentence:
     """A sentence of a summary that no fact or turn in memory says.
 
-    `bears`: on the question.
+    `is_asked_for`: it is judged whatever place a ranking gives it.
     """
 
     id: str
     summary: Ranked
     sentence: SummarySentence
-    bears: bool
+    is_asked_for: bool
 
     @property
     def is_dated_fact(self) -> bool:

@@ -12,6 +12,7 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answers.expired import (
+    Ranking,
     confirm_summary,
     judge_sentences,
 )
@@ -90,8 +91,8 @@ class Repetitions:
     """The summaries of one agent's answer, and what they repeat.
 
     `store` are the agent's facts and turns; None: there are none in memory. `levels` are
-    the columns of the summaries. Without `by_line` only sentences that bear on the
-    question are read.
+    the columns of the summaries. Without `by_line` a sentence that a fact or turn says is
+    read only if it bears on the question.
     """
 
     def __init__(
@@ -115,12 +116,13 @@ class Repetitions:
         bearing = {one for one in sentences if one.bears_on(question)}
         if not bearing and len(sentences) <= MOST_UNASKED:
             bearing = set(sentences)
-        read = [one for one in sentences if self._by_line or one in bearing]
-        rows = self._find_rows(item, read)
+        rows = self._find_rows(item, sentences)
         repeated: list[_Repeated] = []
-        for number, (one, row) in enumerate(zip(read, rows, strict=True)):
-            id_ = f"{item.id}#{number}"
-            repeated.append(_Repeated(id_, one, one in bearing, row))
+        for number, (one, row) in enumerate(zip(sentences, rows, strict=True)):
+            bears = one in bearing
+            if self._by_line or bears or row is None:
+                id_ = f"{item.id}#{number}"
+                repeated.append(_Repeated(id_, one, bears, row))
         return _Repeating(item, repeated)
 
     def _find_rows(
@@ -183,6 +185,7 @@ class Repetitions:
         visible: Filter,
         sought: EmbeddedQuestion,
         told: ToldValues,
+        ranking: Ranking,
         *,
         about_present: bool,
     ) -> None:
@@ -196,7 +199,13 @@ class Repetitions:
         lone = self._list_lone()
         turns = self._list_turns(settled)
         judged = judge_sentences(
-            lone, turns, visible, sought, told, about_present=about_present
+            lone,
+            turns,
+            visible,
+            sought,
+            told,
+            ranking,
+            about_present=about_present,
         )
         rest = self._judge_rest(by_row, visible)
         for summary in self._summaries:
@@ -242,7 +251,10 @@ class Repetitions:
             for one in summary.sentences:
                 if one.row is None:
                     lone = LoneSentence(
-                        one.id, summary.item, one.sentence, one.bears
+                        one.id,
+                        summary.item,
+                        one.sentence,
+                        self._by_line or one.bears,
                     )
                     found.append(lone)
         return found

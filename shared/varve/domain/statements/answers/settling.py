@@ -11,6 +11,7 @@ from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Lane, Ranked
 from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.statements.answers.answering import settle, settle_replies
+from varve.domain.statements.answers.expired import Ranking
 from varve.domain.statements.answers.repeating import (
     Key,
     Repetitions,
@@ -35,15 +36,17 @@ from varve.domain.statements.texts.cues import read_cues
 class AnswerQuestion:
     """A question with the filter of what it may find.
 
-    `about_present`: superseded statements stand behind. `folds`: a summary gives its
-    place to the statements that it repeats; a question for one grain keeps it.
-    `by_line`: each sentence is judged, not only those that bear on the question, and
-    doubtful statements are marked.
+    `ranking` ranks sentences of summaries as turns. `about_present`: superseded statements
+    stand behind. `folds`: a summary gives its place to the statements that it repeats; a
+    question for one grain keeps it.
+    `by_line`: each sentence is judged, not only those that are found first or bear on the
+    question, and doubtful statements are marked.
     `guesses`: what likely answers need share no word or meaning with the question.
     """
 
     sought: EmbeddedQuestion
     where: Filter
+    ranking: Ranking
     about_present: bool
     folds: bool
     by_line: bool
@@ -198,6 +201,7 @@ def _settle_summaries(
         asked.visible,
         asked.sought,
         agent.told,
+        asked.ranking,
         about_present=asked.about_present,
     )
     marked = repetitions.mark(about_present=asked.about_present)
