@@ -54,7 +54,7 @@ FAR = 0.2
 OF_OTHER_TOPICS = 6.0
 """What tells of other everyday topics than a question answers it by so much less than what
 has to do with it. Too few cases tell a weight."""
-OF_OTHER_MATTER = 2.0
+OF_OTHER_MATTER = 3.0
 """The same of what may be of the other topics of something that has to do with the question."""
 OF_THE_NAMED = 1.5
 """Of the one whom a question names a later text of the same matter supersedes by so much more.

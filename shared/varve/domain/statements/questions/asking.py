@@ -49,9 +49,10 @@ class Asking:
         """How much a row's place tells, beside the fitted weights, whether it answers.
 
         The weights tell what a person states from requests and chatter, which they do not
-        in a memory of nothing but statements.
+        in a memory of nothing but statements. The place tells little where nothing has a word
+        of the question.
         """
-        if self.is_past:
+        if self.is_past or not self.words.most:
             return 0.0
         stated = (self.stated - FEW_STATED) / (MOST_STATED - FEW_STATED)
         return BY_PLACE * min(1.0, max(0.0, stated))

@@ -37,7 +37,7 @@ LEAST_GONE = 1e-9
 LEAST_CHANCE = 1e-30
 LEAST_SUPERSEDING = -1.1
 """The least score of a pair whose earlier statement no longer holds, among few."""
-LEAST_DOUBTED = -2.5
+LEAST_DOUBTED = -2.1
 """The same of one that a block marks: its reader sees both statements, and their days."""
 LEAST_OF_PAST = -8.0
 """The same where the question asks about the past: all pairs have scores lower by `past`."""
