@@ -1,7 +1,6 @@
 """The languages that Varve reads, each one a file of data in the folder `data`.
 
-A language is added by adding its file: no code names a language. `common.toml` holds what all of
-them share.
+A file adds a language: no code names one. `common.toml` holds what all of them share.
 """
 
 import tomllib
@@ -112,7 +111,7 @@ class Questions:
     that show a time; `{unit}` in them stands for the `time_units` of all languages. `asking` words
     begin a clause that asks. In folded text, `offering` words ask whether there is more to do,
     an answer that begins with `answering` words needs its question, and one with a `stating`
-    word does not.
+    word does not; `recalling` asks for the assistant's words, but not after `recalling_time`.
     """
 
     asking: Words = ()
@@ -133,6 +132,8 @@ class Questions:
     offering: Words = ()
     answering: Words = ()
     stating: Words = ()
+    recalling: Words = ()
+    recalling_time: Words = ()
 
 
 @dataclass(frozen=True, slots=True)

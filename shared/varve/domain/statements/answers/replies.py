@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from varve.domain.language.tokens import fold
 from varve.domain.search.columns import Columns
@@ -10,39 +11,32 @@ from varve.domain.search.lexical import Floats
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.answers.present import BEHIND, build_item
 from varve.domain.statements.stores.paired import StoreStatements
-from varve.domain.statements.texts.cues import read_cues
+from varve.domain.statements.texts.cues import join_phrases, read_cues
 
 MAX_LIKELY = 2
 """So many of the best replies are likely answers, whatever their likeness is."""
-_ENGLISH = (
-    r"(?:did|have|had) you (?:\w+ly |just |ever )?"
-    r"(?:recommend|suggest|propose|advise|mention|say|said|tell me|told me|gi?ve|given|wr[io]te|written"
-    r"|draft|list)\w*"
-    r"|you(?:'ve| had| have)? (?:\w+ly |just |once )?"
-    r"(?:recommended|suggested|proposed|advised|mentioned|said|told me|gave|given|wrote|written|drafted"
-    r"|listed)"
-    r"|(?:was|were) your (?:\w+ )?(?:recommendation|suggestion|advice|proposal|tip)s?"
-)
-_SPANISH = (
-    r"(?:recomendaste|sugeriste|propusiste|aconsejaste|mencionaste|dijiste)"
-    r"|(?:me|nos) (?:diste|escribiste|contaste|explicaste|pasaste|enviaste)"
-    r"|(?:me |nos )?has (?:recomendado|sugerido|propuesto|aconsejado|mencionado|dicho|dado|escrito)"
-    r"|(?:era|eran|fue|fueron) tus? (?:recomendacion|sugerencia|consejo|propuesta)(?:e?s)?"
-)
-_SAID_BY_YOU = re.compile(rf"\b(?:{_ENGLISH}|{_SPANISH})\b")
-
-_WHEN_YOU = re.compile(
-    r"\b(?:when|after|before|since|while|cuando)\s+(?:you|me|nos|\w+ste)\b.*"
-)
-"""A clause of time, for which a question does not ask: "What did it cost when you wrote this?"."""
 
 
 def asks_for_replies(text: str) -> bool:
-    """Return whether a question asks what the assistant said: "What did you recommend?"."""
+    """Return whether a question asks what the assistant said: "What did you recommend?".
+
+    "What did it cost when you wrote this?" does not.
+    """
     if not read_cues(text).asks:
         return False
-    asked = _WHEN_YOU.sub("", fold(text))
-    return _SAID_BY_YOU.search(asked) is not None
+    recalling, time = _build_patterns()
+    return recalling.search(time.sub("", fold(text))) is not None
+
+
+@cache
+def _build_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what asks for the assistant's words, and a clause of time that does not."""
+    recalling = join_phrases(lambda language: language.questions.recalling)
+    time = join_phrases(lambda language: language.questions.recalling_time)
+    return (
+        re.compile(rf"\b(?:{recalling})\b"),
+        re.compile(rf"\b(?:{time})\b.*"),
+    )
 
 
 def put_replies_first(
