@@ -65,8 +65,8 @@ def test_10_a_context_has_the_answer_that_shares_no_word(
 @pytest.mark.parametrize(
     ("name", "question", "value"),
     [
-        ("backend_priya", "Which editor do I use?", "Neovim"),
-        ("veterinaria_lucia", "¿Cuándo es el concierto?", "20 de septiembre"),
+        ("nurse_joanne", "Which hospital employs me?", "St Brigid"),
+        ("retiree_walter", "How old am I?", "seventy-one"),
     ],
 )
 def test_10_a_context_has_what_may_answer_as_well_as_the_first(

@@ -51,6 +51,10 @@ and by twice as much if that has most of them and the other one is not even like
 """
 FAR = 0.2
 """A text of a lower cosine is not like the question."""
+UNRELATED = 3.6
+"""What has neither topic nor word of a question answers it by so much less than what has one. The
+cases tell changes without either, so it is set by hand.
+"""
 OF_OTHER_TOPICS = 6.0
 """What tells of other everyday topics than a question answers it by so much less than what
 has to do with it. Too few cases tell a weight."""
@@ -98,11 +102,18 @@ def score_row(asking: Asking, found: Found) -> float:
 
 
 def _measure_beside(asking: Asking, found: Found) -> float:
-    """Return how much less likely a text answers than what has the question's words."""
+    """Return how much less likely a text answers than what has to do with the question."""
     if not asking.words.is_beside(found.text):
-        return 0.0
+        return UNRELATED * _is_unrelated(asking, found)
     is_far = found.cosine < FAR and not asking.is_past
     return 2 * BESIDE if is_far and asking.words.finds_most else BESIDE
+
+
+def _is_unrelated(asking: Asking, found: Found) -> bool:
+    """Return whether a text has nothing to do with a question about the present, as others have."""
+    if asking.is_past or not asking.words.finds_related:
+        return False
+    return not relate(asking.cues, read_cues(found.text))
 
 
 def _measure_other_topics(asking: Asking, told: Cues) -> float:
