@@ -51,10 +51,12 @@ and by twice as much if that has most of them and the other one is not even like
 """
 FAR = 0.2
 """A text of a lower cosine is not like the question."""
-UNRELATED = 3.6
+UNRELATED = 1.0
 """What has neither topic nor word of a question answers it by so much less than what has one. The
 cases tell changes without either, so it is set by hand.
 """
+UNRELATED_AMONG_STATED = 2.6
+"""By so much less again in a memory of nothing but statements."""
 OF_OTHER_TOPICS = 6.0
 """What tells of other everyday topics than a question answers it by so much less than what
 has to do with it. Too few cases tell a weight."""
@@ -104,7 +106,8 @@ def score_row(asking: Asking, found: Found) -> float:
 def _measure_beside(asking: Asking, found: Found) -> float:
     """Return how much less likely a text answers than what has to do with the question."""
     if not asking.words.is_beside(found.text):
-        return UNRELATED * _is_unrelated(asking, found)
+        less = UNRELATED + UNRELATED_AMONG_STATED * asking.plainness
+        return less * _is_unrelated(asking, found)
     is_far = found.cosine < FAR and not asking.is_past
     return 2 * BESIDE if is_far and asking.words.finds_most else BESIDE
 

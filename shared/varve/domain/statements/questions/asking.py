@@ -54,8 +54,13 @@ class Asking:
         """
         if self.is_past or not self.words.most:
             return 0.0
+        return BY_PLACE * self.plainness
+
+    @property
+    def plainness(self) -> float:
+        """How far what was found is hardly anything but statements, from 0 to 1."""
         stated = (self.stated - FEW_STATED) / (MOST_STATED - FEW_STATED)
-        return BY_PLACE * min(1.0, max(0.0, stated))
+        return min(1.0, max(0.0, stated))
 
     @property
     def crowd(self) -> float:
