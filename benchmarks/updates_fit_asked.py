@@ -7,7 +7,8 @@ Each case is asked the question of another one as well, which nothing in it answ
 The weights of `domain/statements/questions/asked.py` are those by which the right statement most
 likely has the greatest chance: that of the value that holds, asked about the past that of
 a superseded one, in the corpus those of the evidence. What `asked.py` adds by hand is
-added here too. Adam, 500 steps, with a penalty of 0.0002 x the squared weights. A
+added here too, but for the place (`score_order`), which orders answers alone.
+Adam, 500 steps, with a penalty of 0.0002 x the squared weights. A
 look-alike counts 3 times, a question among other cases half, one about the past 0.7
 times, and one of the everyday memories (three hands of `benchmarks/everyday`) 3 times.
 As much counts whether each pair is judged rightly: the value that holds supersedes the

@@ -218,9 +218,9 @@ class Wanted:
     `weights` has each grain to search, with its weight. `about_present`: superseded
     statements stand behind. `folds`: a summary gives its place to the statements that it
     repeats. `by_line`: each sentence of a summary is judged, and not only those that are
-    found first or bear on the question, and doubtful statements are marked. `guesses`: where nothing found
-    shares a word or a meaning with the question, what likely answers it is found all the
-    same. `filters` replace `where` for single grains.
+    found first or bear on the question, and doubtful statements are marked. `guesses`: where
+    nothing found shares a word or a meaning with the question, what likely answers it is
+    found all the same. `filters` replace `where` for single grains.
     """
 
     question: Question

@@ -35,7 +35,10 @@ from varve.domain.statements.questions.pair_signals import (
     Rivals,
     measure_pair,
 )
-from varve.domain.statements.questions.row_signals import measure_row
+from varve.domain.statements.questions.row_signals import (
+    measure_place,
+    measure_row,
+)
 from varve.domain.statements.texts.cues import STRONG, Cues, read_cues
 from varve.domain.statements.texts.statement import Statement
 
@@ -100,23 +103,22 @@ def score_row(asking: Asking, found: Found) -> float:
     odds = weigh(signals, weights_of_rows(asking))
     if not asked.names_another:
         odds -= _measure_other_topics(asking, cues)
-    return odds - NO_STATE * tells_none - _measure_beside(asking, found)
+    is_unrelated = bool(signals["unrelated"])
+    beside = _measure_beside(asking, found, is_unrelated=is_unrelated)
+    return odds - NO_STATE * tells_none - beside
 
 
-def _measure_beside(asking: Asking, found: Found) -> float:
+def _measure_beside(
+    asking: Asking, found: Found, *, is_unrelated: bool
+) -> float:
     """Return how much less likely a text answers than what has to do with the question."""
     if not asking.words.is_beside(found.text):
+        if asking.is_past or not asking.words.finds_related:
+            return 0.0
         less = UNRELATED + UNRELATED_AMONG_STATED * asking.plainness
-        return less * _is_unrelated(asking, found)
+        return less * is_unrelated
     is_far = found.cosine < FAR and not asking.is_past
     return 2 * BESIDE if is_far and asking.words.finds_most else BESIDE
-
-
-def _is_unrelated(asking: Asking, found: Found) -> bool:
-    """Return whether a text has nothing to do with a question about the present, as others have."""
-    if asking.is_past or not asking.words.finds_related:
-        return False
-    return not relate(asking.cues, read_cues(found.text))
 
 
 def _measure_other_topics(asking: Asking, told: Cues) -> float:
@@ -147,7 +149,7 @@ def score_order(asking: Asking, found: Found, odds: float) -> float:
     """
     if not asking.by_place:
         return odds
-    by_place = weigh(measure_row(asking, found), PLACE_WEIGHTS)
+    by_place = weigh(measure_place(found), PLACE_WEIGHTS)
     return odds + asking.by_place * (by_place - odds)
 
 

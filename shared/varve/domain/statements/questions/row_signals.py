@@ -36,7 +36,8 @@ def measure_row(asking: Asking, found: Found) -> dict[str, float]:
     cues = read_cues(found.text)
     wording = read_wording(found.text)
     is_users = float(not found.is_assistant)
-    share = math.log(max(LEAST_SHARE, found.share))
+    place = measure_place(found)
+    share = place["share"]
     near = max(0.0, found.cosine)
     telling = wording.telling * is_users
     unrelated = float(not relate(question, cues))
@@ -45,13 +46,11 @@ def measure_row(asking: Asking, found: Found) -> dict[str, float]:
     has_date = bool(cues.particulars.dates)
     is_past = float(asking.is_past)
     signals = {
-        "bias": 1.0,
-        "share": share,
+        **place,
         "first": float(found.place == 0),
         "among first": float(found.place < FIRST_PLACES),
         "near": near,
         "fact": float(found.is_fact),
-        "assistant": float(found.is_assistant),
         "telling": telling,
         "changing": wording.changing * is_users,
         "likeness": likeness,
@@ -81,6 +80,15 @@ def measure_row(asking: Asking, found: Found) -> dict[str, float]:
     signals |= _measure_words(asking, cues)
     signals |= _measure_kind(asking, found, cues)
     return signals | measure_many(asking, signals, MANY_OF_ROWS)
+
+
+def measure_place(found: Found) -> dict[str, float]:
+    """Return the signals of the place that search gave to what was found."""
+    return {
+        "bias": 1.0,
+        "share": math.log(max(LEAST_SHARE, found.share)),
+        "assistant": float(found.is_assistant),
+    }
 
 
 def _measure_words(asking: Asking, told: Cues) -> dict[str, float]:
