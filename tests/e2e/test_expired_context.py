@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.support.statements import tell
-from varve import Memory
+from tests.support.statements import expire
 
 LATER = datetime(2026, 9, 25, 10, tzinfo=UTC)
 INTERVIEWS = (
@@ -36,19 +35,10 @@ POOL = (
 )
 
 
-def expire(path: Path, texts: tuple[str, ...]) -> Memory:
-    """Return a memory of statements whose words have expired."""
-    memory = tell(path, texts, LATER)
-    memory.summarize(now=LATER)
-    memory.configure("plan", "free")
-    memory.cleanup(now=LATER)
-    return memory
-
-
 def test_a_summary_that_another_one_supersedes_is_no_candidate(
     tmp_path: Path,
 ) -> None:
-    memory = expire(tmp_path, POOL)
+    memory = expire(tmp_path, POOL, LATER)
 
     block = memory.context(
         "¿Puedo bañarme en la piscina?", user_id="u-1", now=LATER
@@ -60,7 +50,7 @@ def test_a_summary_that_another_one_supersedes_is_no_candidate(
 def test_a_summary_that_changes_its_own_statement_tells_what_holds(
     tmp_path: Path,
 ) -> None:
-    memory = expire(tmp_path, INTERVIEWS)
+    memory = expire(tmp_path, INTERVIEWS, LATER)
 
     block = memory.context(
         "When is my interview at Lumio?", user_id="u-1", now=LATER

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.statements import tell
+from tests.support.statements import expire, tell
 from varve import Memory
 from varve.domain.statements.answers.summary_sentences import fold_words
 
@@ -43,15 +43,6 @@ YOGA = (
 )
 
 
-def expire(path: Path, texts: tuple[str, ...]) -> Memory:
-    """Return a memory of statements whose words have expired."""
-    memory = tell(path, texts, LATER)
-    memory.summarize(now=LATER)
-    memory.configure("plan", "free")
-    memory.cleanup(now=LATER)
-    return memory
-
-
 def list_superseded(memory: Memory, question: str) -> set[str]:
     """Return the folded turns that the results mark, or the marked sentences of summaries."""
     found = memory.search(
@@ -84,7 +75,7 @@ def test_sentences_are_superseded_as_their_turns_were(
     tmp_path: Path, texts: tuple[str, ...], question: str
 ) -> None:
     memory = tell(tmp_path / "told", texts, LATER)
-    expired = expire(tmp_path / "expired", texts)
+    expired = expire(tmp_path / "expired", texts, LATER)
     assert list_superseded(expired, question) == list_superseded(
         memory, question
     )
@@ -93,7 +84,7 @@ def test_sentences_are_superseded_as_their_turns_were(
 def test_what_has_expired_is_kept_beside_a_change_of_another_matter(
     tmp_path: Path,
 ) -> None:
-    memory = expire(tmp_path, HOUSE)
+    memory = expire(tmp_path, HOUSE, LATER)
     found = memory.search(
         "When does the gas man come?", user_id=USER, now=LATER
     ).results

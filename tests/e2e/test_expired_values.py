@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.clock import SetClock
 from varve import Memory
 
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -14,23 +15,13 @@ USER = "u-1"
 FILM = "What is my favourite film?"
 
 
-class Clock:
-    """The time of each call."""
-
-    def __init__(self) -> None:
-        self.now = FIRST
-
-    def __call__(self) -> datetime:
-        return self.now
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock(FIRST)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def memory(tmp_path: Path, clock: Clock) -> Memory:
+def memory(tmp_path: Path, clock: SetClock) -> Memory:
     memory = Memory.open(tmp_path / "memory", now=clock)
     memory.configure("plan", "free")
     for text in ("My favourite film is Amélie.", "I play the oboe."):
@@ -39,7 +30,7 @@ def memory(tmp_path: Path, clock: Clock) -> Memory:
     return memory
 
 
-def expire(memory: Memory, clock: Clock) -> None:
+def expire(memory: Memory, clock: SetClock) -> None:
     """Let the words go and keep the summaries."""
     clock.now += timedelta(days=5)
     memory.summarize()
@@ -56,7 +47,7 @@ def assert_last_film_holds(memory: Memory) -> None:
 
 
 def test_3_a_later_message_holds_after_the_words_have_expired(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     memory.remember("My favourite film is Ratatouille.", user_id=USER)
     expire(memory, clock)
@@ -64,7 +55,7 @@ def test_3_a_later_message_holds_after_the_words_have_expired(
 
 
 def test_3_a_value_set_by_hand_holds_after_the_words_have_expired(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     expire(memory, clock)
     memory.set_profile("favourite_film", "Ratatouille", user_id=USER)
@@ -73,7 +64,7 @@ def test_3_a_value_set_by_hand_holds_after_the_words_have_expired(
 
 
 def test_3_what_was_said_before_makes_nothing_current(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     expire(memory, clock)
     memory.remember("My favourite film is Ratatouille.", user_id=USER)
@@ -87,7 +78,7 @@ def test_3_what_was_said_before_makes_nothing_current(
 
 
 def test_4_remember_speaks_by_the_name_that_summaries_alone_have(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     said = {"role": "user", "name": "Noor", "content": "We keep bees."}
     answer = {"role": "assistant", "content": "Bees are the best, Noor."}

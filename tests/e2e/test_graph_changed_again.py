@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.clock import SetClock
 from varve import Memory
 
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -15,26 +16,13 @@ USER = "u-1"
 HOME = "Where does Noelia live?"
 
 
-class Clock:
-    """The time of each call."""
-
-    def __init__(self) -> None:
-        self.now = FIRST
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_days(self, days: int) -> None:
-        self.now += timedelta(days=days)
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock(FIRST)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def memory(tmp_path: Path, clock: Clock) -> Memory:
+def memory(tmp_path: Path, clock: SetClock) -> Memory:
     memory = Memory.open(tmp_path / "memory", now=clock)
     for text in (
         "My sister Noelia lives in Leeds.",
@@ -42,26 +30,26 @@ def memory(tmp_path: Path, clock: Clock) -> Memory:
         "I'm allergic to bees.",
     ):
         memory.remember(text, user_id=USER)
-        clock.pass_days(1)
+        clock.now += timedelta(days=1)
     return memory
 
 
-def update(memory: Memory, clock: Clock, *facts: Mapping[str, str]) -> None:
+def update(memory: Memory, clock: SetClock, *facts: Mapping[str, str]) -> None:
     """Change the graph by a fact each day."""
     for fact in facts:
         with memory.graph as graph:
             graph.update_facts([fact])
-        clock.pass_days(1)
+        clock.now += timedelta(days=1)
 
 
 def lives_in(city: str) -> Mapping[str, str]:
     return {"source_id": "Noelia", "label": "lives_in", "target_id": city}
 
 
-def expire(memory: Memory, clock: Clock) -> None:
+def expire(memory: Memory, clock: SetClock) -> None:
     """Let the words go and keep the summaries."""
     memory.configure("plan", "free")
-    clock.pass_days(5)
+    clock.now += timedelta(days=5)
     memory.summarize()
     assert memory.cleanup()["grains"]["working"]["expiredRecords"]
 
@@ -77,7 +65,7 @@ def list_profile(memory: Memory) -> list[tuple[str, str]]:
 
 
 def test_3_a_second_change_of_anothers_home_reaches_search(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     update(memory, clock, *map(lives_in, ("York", "Hull", "Leeds")))
     first, *others = list_current(memory, HOME)
@@ -89,7 +77,7 @@ def test_3_a_second_change_of_anothers_home_reaches_search(
 
 
 def test_3_a_change_after_the_words_have_expired_is_no_attribute_of_the_user(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     expire(memory, clock)
     update(memory, clock, lives_in("York"))
@@ -99,7 +87,7 @@ def test_3_a_change_after_the_words_have_expired_is_no_attribute_of_the_user(
 
 
 def test_3_a_value_that_the_graph_set_ends_once_the_words_have_expired(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     update(memory, clock, lives_in("York"))
     expire(memory, clock)
@@ -111,7 +99,7 @@ def test_3_a_value_that_the_graph_set_ends_once_the_words_have_expired(
 
 
 def test_3_a_change_leaves_what_names_its_subject_as_a_value(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     boss = {"source_id": "Ute", "label": "reports_to", "target_id": "Kai"}
     update(memory, clock, boss)
@@ -120,7 +108,7 @@ def test_3_a_change_leaves_what_names_its_subject_as_a_value(
 
 
 def test_3_a_value_of_a_list_that_the_graph_replaces_leaves_the_profile(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     expire(memory, clock)
     allergy = {"source_id": USER, "label": "allergic_to"}

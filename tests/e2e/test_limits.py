@@ -21,6 +21,7 @@ from tests.support.builders import (
     a_record,
     embedded,
 )
+from tests.support.clock import SetClock
 from tests.support.drivers import open_memory
 from tests.support.moto_process import PROJECT
 from varve import Memory
@@ -50,23 +51,13 @@ NIGHTLY = pytest.mark.skipif(
 )
 
 
-class Clock:
-    """A clock that goes where it is told."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> datetime:
-        return self.now
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock(NOON)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def memory(tmp_path: Path, clock: Clock) -> Memory:
+def memory(tmp_path: Path, clock: SetClock) -> Memory:
     return open_memory(ACME, tmp_path, clock, embedder=WordEmbedder())
 
 
@@ -199,7 +190,7 @@ def test_no_message_is_larger_than_a_queue_takes_whatever_it_carries() -> None:
 
 
 def test_a_clock_that_jumps_loses_and_doubles_nothing(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     for number, jump in enumerate([0, 40, -35, 3, -400, 400, 0]):
         clock.now = NOON + timedelta(days=jump)
@@ -222,7 +213,7 @@ def test_a_clock_that_jumps_loses_and_doubles_nothing(
 
 
 def test_a_workspace_that_moves_to_another_zone_keeps_what_it_has(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     late = datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
     memory.ingest(conversation("I live in Lisbon.", at=late))
@@ -254,7 +245,7 @@ def test_a_workspace_that_moves_to_another_zone_keeps_what_it_has(
 
 
 def test_a_smaller_plan_takes_what_has_expired_and_a_larger_one_brings_nothing_back(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     memory.configure("plan", "pro")
     memory.ingest(conversation("I live in Lisbon."))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.clock import SetClock
 from varve import Memory
 
 FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -15,23 +16,13 @@ NOW = datetime(2026, 3, 20, 9, tzinfo=UTC)
 USER = "u-1"
 
 
-class Clock:
-    """The time of each call."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> datetime:
-        return self.now
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock(NOW)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def memory(tmp_path: Path, clock: Clock) -> Memory:
+def memory(tmp_path: Path, clock: SetClock) -> Memory:
     memory = Memory.open(tmp_path / "memory", now=clock)
     for text, user in (
         ("I live in Madrid and I work at Acme.", USER),
@@ -163,7 +154,7 @@ def test_an_end_in_the_graph_ends_the_attribute(memory: Memory) -> None:
 
 
 def test_profile_and_graph_change_in_turn(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     move_in_graph(memory, "Porto")
     clock.now = datetime(2026, 4, 1, 9, tzinfo=UTC)
@@ -178,7 +169,7 @@ def test_profile_and_graph_change_in_turn(
 
 
 def test_a_correction_by_hand_is_told_in_a_sentence(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     move_in_graph(memory, "Porto")
     clock.now = datetime(2026, 4, 1, 9, tzinfo=UTC)
@@ -216,7 +207,7 @@ def tell_in_spanish(memory: Memory) -> None:
 
 
 def test_a_correction_by_hand_is_told_in_its_users_language(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     tell_in_spanish(memory)
     moved = {"source_id": "Luz", "label": "lives_in", "target_id": "Porto"}
@@ -258,7 +249,7 @@ def test_another_users_words_do_not_change_the_language(
     ],
 )
 def test_what_ends_one_value_of_a_list_set_by_hand_leaves_the_others(
-    memory: Memory, clock: Clock, line: str, ended: str
+    memory: Memory, clock: SetClock, line: str, ended: str
 ) -> None:
     memory.set_profile("allergies", line, user_id="u-9")
     assert len(list_allergies(memory)) == 2
@@ -300,7 +291,7 @@ def test_what_ends_one_value_of_a_list_set_by_hand_leaves_the_others(
 )
 def test_3_a_value_set_by_hand_corrects_what_denied_it(
     memory: Memory,
-    clock: Clock,
+    clock: SetClock,
     told: str,
     denied: str,
     attribute: tuple[str, str],
@@ -334,7 +325,7 @@ def list_allergies(memory: Memory) -> list[str]:
     ],
 )
 def test_a_number_that_its_user_tells_ends_the_one_set_by_hand(
-    memory: Memory, clock: Clock, told: str, asked: str
+    memory: Memory, clock: SetClock, told: str, asked: str
 ) -> None:
     memory.set_profile("phone", "555 0100", user_id=USER)
     clock.now += timedelta(days=1)
@@ -350,7 +341,7 @@ def test_a_number_that_its_user_tells_ends_the_one_set_by_hand(
 
 
 def test_a_favourite_that_its_user_no_longer_likes_has_ended(
-    memory: Memory, clock: Clock
+    memory: Memory, clock: SetClock
 ) -> None:
     def read_favourites() -> list[str]:
         held = sorted(list_held(memory))

@@ -46,6 +46,15 @@ def tell(path: Path, texts: Iterable[str], now: datetime) -> Memory:
     return Memory.open(path, now=now)
 
 
+def expire(path: Path, texts: Iterable[str], now: datetime) -> Memory:
+    """Return a memory of Dana's statements, of which only summaries are left."""
+    memory = tell(path, texts, now)
+    memory.summarize(now=now)
+    memory.configure("plan", "free")
+    memory.cleanup(now=now)
+    return memory
+
+
 @cache
 def _tell_once(texts: tuple[str, ...], now: datetime) -> Path:
     path = Path(tempfile.mkdtemp(prefix="varve-told-"))

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from tests.support.clock import SetClock
 from tests.support.drivers import open_driver
 from varve.adapters.in_memory import (
     InMemoryDeadLetters,
@@ -48,16 +49,6 @@ DEDUPLICATED = timedelta(minutes=5)
 BATCH = 10
 QUEUES = ("INGEST", "WRITE", "SUMMARY")
 THINGS = "tea rain chess bread maps jazz kites moss ferries plums"
-
-
-class SetClock:
-    """A clock that is told the time."""
-
-    def __init__(self, now: datetime) -> None:
-        self.now = now
-
-    def __call__(self) -> datetime:
-        return self.now
 
 
 class CountingObjects(InMemoryObjects):
