@@ -26,14 +26,15 @@ from varve.domain.statements.answers.present import (
 from varve.domain.statements.answers.replies import put_replies_first
 from varve.domain.statements.answers.retold import hold_retold
 from varve.domain.statements.pairs.events import asks_for_told_event
+from varve.domain.statements.questions.asked_statements import AskedStatements
 from varve.domain.statements.questions.asked_words import AskedWords
 from varve.domain.statements.questions.asking import (
     Asking,
     Found,
-    count_own,
+    count_valued,
     list_first_said,
+    measure_stated,
 )
-from varve.domain.statements.questions.judging import AskedStatements
 from varve.domain.statements.questions.whom import (
     NamedSpeaker,
     find_whom,
@@ -96,7 +97,7 @@ def settle(
         found = _collect_found(ranked, store, statements)
         asking = _read_asking(text, found, columns, visible, is_of_past)
         judged = AskedStatements(
-            asking, store, found, rows, told, by_line=by_line
+            asking, columns, found, rows, told, by_line=by_line
         )
         ranked = put_likely_first(ranked, statements, judged)
         about_present = about_present or asking.is_of_event
@@ -170,18 +171,17 @@ def _read_asking(
     cues = read_cues(text)
     told = [read_cues(one.text) for one in found.values()]
     said = list_first_said(found.values())
-    own = count_own(said)
     is_of_event = asks_for_told_event(cues, told)
     return Asking(
         cues,
         columns.derive(Persons).count_told(visible),
         AskedWords(cues, told, list_speaking(columns, visible)),
         is_past and not is_of_event,
-        own,
+        count_valued(said),
         asks_openly(text),
         is_of_event,
         max((one.cosine for one in found.values()), default=0.0),
-        own / max(1, len(said)),
+        measure_stated(said),
     )
 
 

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from varve.domain.language.phrases import fold_apostrophes
+from varve.domain.statements.pairs.corrected_values import (
+    corrects_another_value,
+)
 from varve.domain.statements.pairs.other_matters import BESIDE_ALL
+from varve.domain.statements.pairs.owned_things import tells_thing_of_another
 from varve.domain.statements.texts.cues import (
     MAX_CACHED_TEXTS,
     compile_phrases,
@@ -50,6 +54,19 @@ def tells_other_thing(earlier: str, later: str) -> bool:
     if one.head & other.head:
         return _are_of_two_places(one, other)
     return bool(one.place & other.place) and _have_two_heads(one, other)
+
+
+def changes_other_thing(earlier: str, later: str) -> bool:
+    """Return whether the later text changes a thing of another place or owner, or another value.
+
+    What adds a value changes none.
+    """
+    return (
+        read_cues(later).adds
+        or tells_other_thing(earlier, later)
+        or tells_thing_of_another(earlier, later)
+        or corrects_another_value(earlier, later)
+    )
 
 
 def is_of_other_place(text: str, asked: frozenset[str]) -> bool:

@@ -1,10 +1,11 @@
 """What a question asks of the statements that it found, and what it found."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
+from varve.domain.statements.pairs.matters import split_matters
 from varve.domain.statements.questions.asked_words import AskedWords
 from varve.domain.statements.texts.cues import Cues, read_cues
 
@@ -12,8 +13,8 @@ CROWD_UNIT = 10
 """Among fewer statements than these no more stands beside the one asked for."""
 OWN_PLACES = 20
 """So many rows found show whether there are many own statements."""
-OWN_UNIT = 6
-"""Among fewer own statements most of what was found is of the matter asked for."""
+VALUED_UNIT = 3
+"""Among fewer values of one's own most of what was found is of the matter asked for."""
 FEW_STATED, MOST_STATED = 0.5, 0.65
 """Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
 BY_PLACE = 0.7
@@ -27,8 +28,8 @@ class Asking:
     """A question's cues, and of how many statements of persons it asks.
 
     `words` compares what was found with the question's own words. `is_past`: it asks for
-    what held before. `own` counts the statements found of persons' own matters, and `stated` is
-    their share of what persons said there. `is_open`:
+    what held before. `valued` counts the matters found that state a value of a person's own, and
+    `stated` is the share of own statements in what persons said there. `is_open`:
     it asks who, where or how much, not whether something is so. `is_of_event`: it asks for
     what was done once, and one of the first statements found tells that. `nearest` is the
     greatest likeness of what was found to the question.
@@ -38,7 +39,7 @@ class Asking:
     count: int
     words: AskedWords
     is_past: bool = False
-    own: int = 0
+    valued: int = 0
     is_open: bool = False
     is_of_event: bool = False
     nearest: float = 0.0
@@ -69,12 +70,12 @@ class Asking:
 
     @property
     def many(self) -> float:
-        """How many own matters what was found tells, 0 for few.
+        """How many values of one's own what was found states, 0 for few.
 
         Among requests and chatter, what a person states is likely the answer; in a memory
         of nothing but statements that shows nothing.
         """
-        return math.log(max(1.0, self.own / OWN_UNIT))
+        return math.log(max(1.0, self.valued / VALUED_UNIT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +95,34 @@ class Found:
     is_assistant: bool = False
 
 
-def list_first_said(found: Iterable[Found]) -> list[Cues]:
+def list_first_said(found: Iterable[Found]) -> list[str]:
     """Return what persons said among the first rows found.
 
     Of the first ones alone, so that the order does not depend on how many are wanted.
     """
     first = islice(found, OWN_PLACES)
-    return [read_cues(one.text) for one in first if not one.is_assistant]
+    return [one.text for one in first if not one.is_assistant]
 
 
-def count_own(said: Iterable[Cues]) -> int:
-    """Return how many of the texts state what is a person's own matter."""
-    return sum(map(_states_own, said))
+def measure_stated(said: Sequence[str]) -> float:
+    """Return which share of what persons said states their own matters, from 0 to 1."""
+    return sum(map(_states_own, said)) / max(1, len(said))
 
 
-def _states_own(told: Cues) -> bool:
+def count_valued(said: Iterable[str]) -> int:
+    """Return how many matters of what persons said state a value of their own."""
+    matters = chain.from_iterable(map(split_matters, said))
+    return sum(map(_states_value, matters))
+
+
+def _states_value(text: str) -> bool:
+    told = read_cues(text)
+    has_value = told.tells_name or bool(told.particulars.numbers)
+    return has_value and _states_own(text)
+
+
+def _states_own(text: str) -> bool:
+    told = read_cues(text)
     if told.asks or told.has("asks_help"):
         return False
     return told.has("own") or bool(told.persons)

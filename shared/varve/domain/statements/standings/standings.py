@@ -25,7 +25,7 @@ from varve.domain.statements.pairs.confirming import (
 from varve.domain.statements.pairs.leaving import leaves_asked
 from varve.domain.statements.pairs.links import Relation
 from varve.domain.statements.pairs.superseding import NEAREST, leaves
-from varve.domain.statements.questions.judging import AskedStatements
+from varve.domain.statements.questions.asked_statements import AskedStatements
 from varve.domain.statements.questions.whom import NamedSpeaker
 from varve.domain.statements.standings.corrections import (
     Corrections,
@@ -33,7 +33,7 @@ from varve.domain.statements.standings.corrections import (
 )
 from varve.domain.statements.standings.standing import Successor
 from varve.domain.statements.stores.going_on import list_superseding
-from varve.domain.statements.stores.listed import leaves_others
+from varve.domain.statements.stores.listed import leaves_others, tells_apart
 from varve.domain.statements.stores.paired import StoreStatements
 from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.cues import Cues, read_cues
@@ -259,15 +259,15 @@ class Standings:
         It does so too if it ends some of the row's values, and others hold, or if both state
         values of other attributes.
         """
-        store = self.store
-        if leaves_others(self.told, question, store, row, other):
+        earlier = self.store.read(row)
+        later = self.store.read(other)
+        if leaves_others(self.told, question, earlier, later):
             return True
-        if store.tells_apart(self.told, row, other):
+        if tells_apart(self.told, earlier, later):
             return True
         if question is None:
             return False
-        said = store.read(other).cues
-        return leaves_asked(question, store.read(row).text, said)
+        return leaves_asked(question, earlier.text, later.cues)
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.

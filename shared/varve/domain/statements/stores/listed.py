@@ -8,7 +8,6 @@ from collections.abc import Sequence, Set
 from functools import cache, lru_cache
 
 from varve.domain.language.phrases import fold_apostrophes
-from varve.domain.statements.stores.paired import StoreStatements
 from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.cues import (
     MAX_CACHED_TEXTS,
@@ -21,6 +20,7 @@ from varve.domain.statements.texts.particulars import (
     list_any_matter,
 )
 from varve.domain.statements.texts.parts import split_parts
+from varve.domain.statements.texts.statement import Statement
 
 _COMMA = re.compile(r"[,;]\s+")
 MOST_WORDS = 2
@@ -30,21 +30,29 @@ MOST_WORDS = 2
 def leaves_others(
     told: ToldValues,
     asked: Cues | None,
-    store: StoreStatements,
-    row: int,
-    other: int,
+    earlier: Statement,
+    later: Statement,
 ) -> bool:
-    """Return whether a later row ends some values of a row, and others of these hold.
+    """Return whether a later statement ends some values of one, and others of these hold.
 
     The triples show it, or the words. As long as the question names none of those that
-    ended, the earlier row answers it.
+    ended, the earlier statement answers it.
     """
-    said = store.read(other).cues
-    earlier = store.list_messages(row)
-    later = store.list_messages(other)
-    if told.leave_others(asked, earlier, later, said):
+    if told.leave_others(asked, earlier.messages, later.messages, later.cues):
         return True
-    return leaves_members(asked, store.read(row).text, said)
+    return leaves_members(asked, earlier.text, later.cues)
+
+
+def tells_apart(
+    told: ToldValues, earlier: Statement, later: Statement
+) -> bool:
+    """Return whether triples were drawn from both statements, of other predicates.
+
+    "I left Telefónica" ends no telephone number.
+    """
+    if later.cues.has("correcting"):
+        return False
+    return told.tell_apart(earlier.messages, later.messages)
 
 
 def leaves_members(asked: Cues | None, earlier: str, later: Cues) -> bool:

@@ -13,16 +13,11 @@ from varve.domain.search.outline import Codes
 from varve.domain.search.query import Filter
 from varve.domain.search.row import MessageKey
 from varve.domain.statements.pairs.confirming import Again, compare_tellings
-from varve.domain.statements.pairs.corrected_values import (
-    corrects_another_value,
-)
 from varve.domain.statements.pairs.links import Relation, parse_links
 from varve.domain.statements.pairs.other_matters import tells_other_matter
-from varve.domain.statements.pairs.other_things import tells_other_thing
-from varve.domain.statements.pairs.owned_things import tells_thing_of_another
+from varve.domain.statements.pairs.other_things import changes_other_thing
 from varve.domain.statements.pairs.sameness import SAME_COSINE
 from varve.domain.statements.pairs.superseding import adds_nothing, score_pair
-from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.persons import Persons, is_person
 from varve.domain.statements.texts.statement import Statement
 
@@ -86,6 +81,7 @@ class StoreStatements:
             conversation=columns.conversations.name(row),
             position=columns.positions.item(row),
             speaker=speaker or "",
+            messages=tuple(self.list_messages(row)),
         )
 
     def score(self, row: int, other: int) -> float:
@@ -102,38 +98,13 @@ class StoreStatements:
     def _score(self, row: int, other: int) -> float:
         if not self.may_supersede(other):
             return -np.inf
-        if self.tells_other_matter(row, other):
-            return -np.inf
-        if self.tells_other_thing(row, other):
-            return -np.inf
         earlier = self.read(row)
         later = self.read(other)
+        if tells_other_matter(earlier.cues, later.text):
+            return -np.inf
+        if changes_other_thing(earlier.text, later.text):
+            return -np.inf
         return score_pair(earlier, later, self.count_later(row))
-
-    def tells_other_matter(self, row: int, other: int) -> bool:
-        """Return whether `other` tells of another matter than `row`, as its topics show."""
-        return tells_other_matter(self.read(row).cues, self.read(other).text)
-
-    def tells_other_thing(self, row: int, other: int) -> bool:
-        """Return whether `other` tells of a thing of another place or owner, or another value."""
-        texts = (self.read(row).text, self.read(other).text)
-        return (
-            self.read(other).cues.adds
-            or tells_other_thing(*texts)
-            or tells_thing_of_another(*texts)
-            or corrects_another_value(*texts)
-        )
-
-    def tells_apart(self, told: ToldValues, row: int, other: int) -> bool:
-        """Return whether triples were drawn from both statements, of other predicates.
-
-        "I left Telefónica" ends no telephone number.
-        """
-        if self.read(other).cues.has("correcting"):
-            return False
-        return told.tell_apart(
-            self.list_messages(row), self.list_messages(other)
-        )
 
     def compare_tellings(self, row: int, other: int) -> Again:
         """Return whether `other` says again what `row` does (`confirming`)."""

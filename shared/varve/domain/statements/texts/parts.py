@@ -33,8 +33,7 @@ def split_parts(text: str) -> tuple[str, ...]:
     "I live in Porto, near the sea, and I work at Acme." has two parts.
     """
     parts: list[str] = []
-    sentences = split_at(text.strip(), _SENTENCE_ENDS, _ABBREVIATION)
-    for sentence in filter(None, sentences):
+    for sentence in split_sentences(text):
         first, *clauses = _CLAUSE_ENDS.split(sentence)
         parts.append(first)
         for clause in clauses:
@@ -43,6 +42,12 @@ def split_parts(text: str) -> tuple[str, ...]:
             else:
                 parts[-1] += f" {clause}"
     return tuple(parts)
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    sentences = split_at(text.strip(), _SENTENCE_ENDS, _ABBREVIATION)
+    return [one for one in sentences if one]
 
 
 def _states_itself(clause: str, before: str) -> bool:
@@ -176,13 +181,13 @@ def find_with_rest(
     """Return the numbers of the parts that tell something, or go on from one that does."""
     found: list[int] = []
     for number, part in enumerate(parts):
-        is_same = found[-1:] == [number - 1] and _goes_on(part)
+        is_same = found[-1:] == [number - 1] and goes_on(part)
         if is_same or tells(number):
             found.append(number)
     return found
 
 
-def _goes_on(text: str) -> bool:
+def goes_on(text: str) -> bool:
     """Return whether a part of a message tells of the same as the part before."""
     return _compile_dangling().match(fold_apostrophes(text)) is not None
 

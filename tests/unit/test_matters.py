@@ -1,0 +1,97 @@
+"""A message of several matters is judged by the one that a question asks for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.support.statements import tell
+from varve.domain.statements.pairs.matters import split_matters
+from varve.domain.statements.texts.cues import asks_past
+
+NOW = datetime(2026, 8, 1, 10, tzinfo=UTC)
+PROJECT = (
+    "The budget is 180,000 euros. I manage the project at Nordbank with Ines and Jun.",
+    "The meeting is every Monday at 10. Ines is the tech lead, Jun does the testing.",
+    "Decision from today: we use Auth0 for identity. Rafael is on holiday until the 25th.",
+    "Draft an email to the committee, please.",
+    "The meeting is moved to Tuesdays at 9:30. Legal wants a DPIA before 2 May.",
+    "The extension got approved, and the budget goes up to 210,000.",
+    "We dropped Auth0, so we're going with Entra ID. The new hire is called Malin.",
+)
+HOME = (
+    "My mum Carol lives in York. Is there a good train from Bristol?",
+    "We've moved to 14 Hope Street in Bedminster. The rent is 1,540 pounds a month.",
+    "I'm looking for a soup recipe for Tom and Felix.",
+    "Physics. He applied to UWE today. Oh, and I sold the Elops and bought a Tenways e-bike.",
+    "Carol's cast is off since Monday. Felix loves his school, his teacher is Miss Okafor.",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "matters"),
+    [
+        (
+            "Carol moves in with us in October. Felix's teacher is Miss Okafor.",
+            2,
+        ),
+        ("We dropped Auth0 for Entra ID. The new hire is called Malin.", 2),
+        ("La boda de Paula es el 10 de octubre. Mi casero se llama Ramón.", 2),
+        # A request, and what has no value, goes on with what was said.
+        ("I moved to Leeds on Monday. Where can I get a lamp by Friday?", 1),
+        ("We broke up. I live in Ghent on my own now.", 1),
+        # So do a pronoun, and a word or topic of what was said.
+        ("My sister Ana called. She lives in York now.", 1),
+        ("The tests took 25 minutes on Jenkins. The tests take 4 minutes.", 1),
+        ("Dr. Okafor is our vet.", 1),
+    ],
+)
+def test_a_sentence_with_a_value_and_nothing_in_common_is_another_matter(
+    text: str, matters: int
+) -> None:
+    found = split_matters(text)
+
+    assert len(found) == matters
+    assert " ".join(found) == text
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "answer"),
+    [
+        (PROJECT, "When is the meeting?", "Tuesdays"),
+        (PROJECT, "What's the budget?", "210,000"),
+        (PROJECT, "What do we use for identity?", "Entra ID"),
+        (HOME, "How much is the rent?", "1,540"),
+        (HOME, "What bike do I have?", "Tenways"),
+        (HOME, "Who is Felix's teacher?", "Okafor"),
+    ],
+)
+def test_other_matters_of_later_messages_supersede_no_answer(
+    tmp_path: Path, texts: tuple[str, ...], question: str, answer: str
+) -> None:
+    memory = tell(tmp_path / "m", texts, NOW)
+
+    first = memory.search(question, user_id="u-1").results[0]
+
+    assert answer in first.content
+    assert first.current
+
+
+@pytest.mark.parametrize(
+    ("question", "is_past"),
+    [
+        ("Who has our spare key?", False),
+        ("How long does the test suite take?", False),
+        ("Until when is my passport valid?", False),
+        ("How long until I am signed out?", False),
+        ("How long have I lived in Porto?", True),
+        ("Where did I live until 2020?", True),
+        ("How often has Ana moved?", True),
+    ],
+)
+def test_a_present_duration_or_owner_is_no_question_about_the_past(
+    question: str, is_past: bool
+) -> None:
+    assert asks_past(question) is is_past
