@@ -49,9 +49,9 @@ from varve.domain.statements.answers.summary_sentences import read_sentences
 
 HEADINGS = (
     "first right", "stale first", "unmarked", "falsely marked",
-    "context right", "context stale", "all told", "nothing",
+    "context right", "context stale", "all told", "answer marked", "nothing",
 )  # fmt: skip
-EXPIRED_HEADINGS = (*HEADINGS, "answer marked")
+
 WORDS_COMPARED = 25
 """So many characters of a statement tell that a line of a block says it."""
 
@@ -73,7 +73,7 @@ def main() -> None:
         "--stores", type=Path, help="keep the stores in this folder"
     )
     arguments = parser.parse_args()
-    headings = EXPIRED_HEADINGS if arguments.expired else HEADINGS
+    headings = HEADINGS
     print(f"| hand | {' | '.join(headings)} |")
     print(f"| --- |{' ---: |' * len(headings)}")
     for hand in arguments.hand or HANDS:

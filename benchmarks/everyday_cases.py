@@ -1,13 +1,14 @@
 """The memories of `benchmarks/everyday.py`: read from text, and stored.
 
-A memory begins with `== NAME LANGUAGE`. A statement is `ID DAY TEXT`. A question is
-`? ANSWERS - STALE | TEXT`: the ids of the statements that answer it, and of those that did
-before; one without answers is answered by nothing.
+A memory begins with `== NAME LANGUAGE`. A statement is `ID DAY TEXT`, and the assistant's
+reply to it `> TEXT`. A question is `? ANSWERS - STALE | TEXT`: the ids of the statements that
+answer it, and of those that did before; one without answers is answered by nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 
 from benchmarks.updates import SCOPE
@@ -19,6 +20,7 @@ from varve.domain.statements.answers.summary_sentences import read_sentences
 FOLDER = Path(__file__).parent / "everyday"
 HANDS = (
     "one", "two", "three", "diaries", "diaries_apart", "plain", "plain_apart", "chats",
+    "talks", "talks_apart",
 )  # fmt: skip
 NOW = BEGINNING + timedelta(days=260)
 USER = "u-1"
@@ -35,12 +37,16 @@ class Asked:
 
 @dataclass(slots=True)
 class Told:
-    """One person's memory: the words and the day of each statement, and the questions."""
+    """One person's memory: the words and the day of each statement, and the questions.
+
+    `replies` are the assistant's, by the ids of the statements.
+    """
 
     name: str
     language: str
     statements: dict[str, str] = field(default_factory=dict)
     days: dict[str, int] = field(default_factory=dict)
+    replies: dict[str, str] = field(default_factory=dict)
     questions: list[Asked] = field(default_factory=list)
 
     @property
@@ -67,6 +73,9 @@ def read(hand: str) -> list[Told]:
             found.append(Told(name, language))
         elif line.startswith("?"):
             found[-1].questions.append(_read_question(line))
+        elif line.startswith("> "):
+            reply = line.removeprefix("> ").replace("\\n", "\n")
+            found[-1].replies[next(reversed(found[-1].statements))] = reply
         elif line and not line.startswith("#"):
             id_, day, text = line.split(maxsplit=2)
             found[-1].statements[id_] = text
@@ -106,16 +115,35 @@ def find_expiry(told: Told) -> datetime:
 
 
 def _list_conversations(told: Told) -> Iterator[dict[str, object]]:
-    for place, (id_, text) in enumerate(told.statements.items()):
-        at = BEGINNING + timedelta(days=told.days[id_], minutes=place)
-        message = {
-            "id": id_,
-            "role": "user",
-            "content": text,
-            "timestamp": at.isoformat(),
-        }
+    """Yield the conversations: those of a day if the assistant replies, else one a statement."""
+    ids = list(told.statements)
+    if told.replies:
+        days = [list(of) for _, of in groupby(ids, told.days.__getitem__)]
+    else:
+        days = [[one] for one in ids]
+    for place, said in enumerate(days):
         yield {
             "conversationId": f"c-{place}",
             "userId": USER,
-            "messages": [message],
+            "messages": list(_list_messages(told, said)),
         }
+
+
+def _list_messages(
+    told: Told, said: Iterable[str]
+) -> Iterator[dict[str, object]]:
+    places = {id_: place for place, id_ in enumerate(told.statements)}
+    for id_ in said:
+        at = BEGINNING + timedelta(days=told.days[id_], minutes=places[id_])
+        yield {
+            "id": id_,
+            "role": "user",
+            "content": told.statements[id_],
+            "timestamp": at.isoformat(),
+        }
+        if id_ in told.replies:
+            yield {
+                "role": "assistant",
+                "content": told.replies[id_],
+                "timestamp": at.isoformat(),
+            }

@@ -10,7 +10,7 @@ a superseded one, in the corpus those of the evidence. What `asked.py` adds by h
 added here too, but for the place (`score_order`), which orders answers alone.
 Adam, 500 steps, with a penalty of 0.0002 x the squared weights. A
 look-alike counts 3 times, a question among other cases half, one about the past 0.7
-times, and one of the everyday memories (three hands of `benchmarks/everyday`) 3 times.
+times, and one of the everyday memories (four hands of `benchmarks/everyday`) 3 times.
 As much counts whether each pair is judged rightly: the value that holds supersedes the
 one that does not, and nothing supersedes what still holds. Without that the weights let a
 change supersede all that has nothing to do with a question, for that brings its answer up.
@@ -51,9 +51,12 @@ from varve.domain.statements.questions.asked import (
     weigh,
     weights_of_rows,
 )
+from varve.domain.statements.questions.asked_statements import (
+    AskedStatements,
+)
 from varve.domain.statements.questions.asked_weights import PAIR_WEIGHTS
 from varve.domain.statements.questions.asking import Asking, Found
-from varve.domain.statements.questions.judging import AskedStatements
+from varve.domain.statements.questions.judging import AskedMatters
 from varve.domain.statements.questions.pair_signals import (
     Rivals,
     measure_pair,
@@ -64,7 +67,7 @@ from varve.domain.statements.texts.wording import Wording
 
 FOLDS = 3
 STEPS, RATE, PENALTY = 500, 0.05, 2e-4
-EVERYDAY_HANDS = ("one", "three", "plain")
+EVERYDAY_HANDS = ("one", "three", "plain", "talks")
 EVERYDAY = "everyday"
 COUNTS = {"lookalike": 3.0, "together": 0.5, "past": 0.7, EVERYDAY: 3.0}
 """How much a question counts by its sorts; others count 1."""
@@ -82,15 +85,17 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a question found, its statement if it has one, and the mark of its message.
+    """A matter that a question found, its statement if it has one, and its message's mark.
 
-    `holds`: nothing supersedes it, as far as its case or memory tells.
+    `holds`: nothing supersedes it, as far as its case or memory tells. `is_whole`: its message
+    tells no other matter.
     """
 
     found: Found
     statement: Statement | None
     mark: str
     holds: bool
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,28 +133,30 @@ class Listener:
     superseded: frozenset[str] = frozenset()
     heard: list[Heard] = field(default_factory=list)
 
-    def hear(self, judged: AskedStatements) -> None:
+    def hear(self, judged: AskedMatters) -> None:
         """Note one judgement."""
         store = judged.store
-        numbers = list(judged.found)
-        told = set(judged.rows)
+        matters = list(judged.found)
         rows = []
         later = {}
-        for place, number in enumerate(numbers):
-            ids = frozenset(id_ for _, id_ in store.list_messages(number))
+        for place, matter in enumerate(matters):
+            messages = store.statements.list_messages(matter[0])
+            ids = frozenset(id_ for _, id_ in messages)
             mark = self._mark(ids)
+            is_told = judged.is_compared(matter)
             rows.append(
                 Row(
-                    found=judged.found[number],
-                    statement=store.read(number) if number in told else None,
+                    found=judged.found[matter],
+                    statement=store.read(matter) if is_told else None,
                     mark=mark,
                     holds=self._holds(ids, mark),
+                    is_whole=len(store.list_matters(matter[0])) == 1,
                 )
             )
-            for other in judged.find_later(number):
-                if not judged.changes_another(number, other):
-                    rivals = judged.find_rivals(number, other)
-                    later[place, numbers.index(other)] = rivals
+            for other in judged.find_later(matter):
+                if not judged.changes_another(matter, other):
+                    rivals = judged.find_rivals(matter, other)
+                    later[place, matters.index(other)] = rivals
         one = Heard(self.part, self.sorts, judged.asking, rows, later)
         self.heard.append(one)
 
@@ -211,7 +218,7 @@ def listen(listener: Listener) -> Iterator[None]:
     order = answering.put_likely_first
 
     def hear(ranked: Any, statements: Any, judged: AskedStatements) -> Any:
-        listener.hear(judged)
+        listener.hear(judged.judged)
         return order(ranked, statements, judged)
 
     with patch.object(answering, "put_likely_first", hear):
@@ -385,12 +392,15 @@ def measure_one(heard: Heard) -> Measured:
 def _judge(heard: Heard, place: int, other: int) -> float:
     """Return 1 if the later row supersedes the one at `place`, 0 if not, nan if unknown."""
     earlier = heard.rows[place]
+    later = heard.rows[other]
     if heard.asking.is_past or heard.sorts & {"together", NONE}:
         return math.nan
     if earlier.holds:
         return 0.0
-    is_change = earlier.mark == "old" and heard.rows[other].mark == "new"
-    is_known = is_change and "lookalike" not in heard.sorts
+    # Which matter of a message was changed, and by which, nobody marked.
+    is_whole = earlier.is_whole and later.is_whole
+    is_change = earlier.mark == "old" and later.mark == "new"
+    is_known = is_whole and is_change and "lookalike" not in heard.sorts
     return 1.0 if is_known else math.nan
 
 
