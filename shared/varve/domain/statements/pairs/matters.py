@@ -7,7 +7,11 @@ changes a rent by neither.
 from functools import lru_cache
 
 from varve.domain.statements.pairs.superseding import relate
-from varve.domain.statements.texts.cues import MAX_CACHED_TEXTS, read_cues
+from varve.domain.statements.texts.cues import (
+    MAX_CACHED_TEXTS,
+    Cues,
+    read_cues,
+)
 from varve.domain.statements.texts.parts import goes_on, split_sentences
 
 LEAST_WORDS = 4
@@ -31,19 +35,21 @@ def split_matters(text: str) -> tuple[str, ...]:
 
 def _tells_apart(before: str, sentence: str) -> bool:
     """Return whether a sentence has nothing to do with what was said just before it."""
-    if goes_on(sentence):
+    if goes_on(sentence) or len(sentence.split()) < LEAST_WORDS:
         return False
-    if not (_states_value(before) and _states_value(sentence)):
+    said = read_cues(before)
+    told = read_cues(sentence)
+    if not (_has_value(said) and _states_value(told)):
         return False
-    return not relate(read_cues(before), read_cues(sentence))
+    return not relate(said, told)
 
 
-def _states_value(text: str) -> bool:
-    """Return whether a text states a name, a number or a day, and asks for nothing."""
-    told = read_cues(text)
-    if told.asks or told.has("asks_help") or told.particulars.asks:
-        return False
-    if len(text.split()) < LEAST_WORDS:
-        return False
+def _states_value(told: Cues) -> bool:
+    """Return whether a text gives a value and asks for nothing."""
+    asks = told.asks or told.has("asks_help") or told.particulars.asks
+    return _has_value(told) and not asks
+
+
+def _has_value(told: Cues) -> bool:
     given = told.particulars
     return told.tells_name or bool(given.numbers or given.dates)
