@@ -164,6 +164,25 @@ def test_a_request_for_an_attribute_hides_its_former_values(
 
 
 @pytest.mark.parametrize(
+    "request_",
+    [
+        "Get rid of my address.",
+        "Wipe my address.",
+        "Please don't keep my address.",
+        "I don't want you to remember my address.",
+    ],
+)
+def test_a_request_is_found_among_the_turns_by_its_words(
+    tmp_path: Path, request_: str
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    for number, text in enumerate(("My address is 4 Moon Street.", request_)):
+        memory.ingest(talk(number, text))
+    results = memory.search("What is my address?", user_id="u-1").results
+    assert not [one for one in results if "Moon" in one.content]
+
+
+@pytest.mark.parametrize(
     ("names", "hidden"),
     [
         (("Ana", None), True),

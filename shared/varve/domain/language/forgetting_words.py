@@ -16,8 +16,8 @@ class ForgettingWords:
     where everything about a thing is meant; `lead` says nothing; `ends` end what it names.
     A whole message of `about_persons` and given names means all that is told of them.
     `told_then` and some days mean what was told on these.
-    One of `matters` ("the … thing") means everything about its group `matter`, if only
-    `trailing` words follow. What it names else:
+    One of `matters` ("the … thing") means everything about its group `matter`, a part of its
+    group `of` if it has one, if only `trailing` words follow. What it names else:
     - the speaker `myself`, verb and all, or what is known `about_myself`, before `trailing`
       words that say nothing and not before what it `spares`;
     - a thing of one's `own`, as `asked_own` asks for it too, or a `part` `of_own`;

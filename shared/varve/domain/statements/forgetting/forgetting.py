@@ -33,6 +33,7 @@ MIN_DIGITS = 5
 _RUN = re.compile(r"\d[\d\s()./+-]*")
 """Digits, in groups or not."""
 _LONG_WORD = re.compile(r"[a-z]{5,}")
+_ANY_WORD = re.compile(r"[a-z]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,9 @@ def request_words() -> tuple[str, ...]:
     """Return the words of which every request to forget has one."""
     found: dict[str, None] = {}
     for pattern in (*_list_patterns(), *list_request_patterns()):
-        found.update(dict.fromkeys(_LONG_WORD.findall(pattern)))
+        # Of "get rid of" the last word is the rarest.
+        long = _LONG_WORD.findall(pattern)
+        found.update(dict.fromkeys(long or _ANY_WORD.findall(pattern)[-1:]))
     return tuple(found)
 
 

@@ -133,9 +133,16 @@ class RequestPatterns:
         if is_told:
             return True
         # "My address from the letter" is a thing of the letter's.
-        named = self._words.list_telling(topic.text)
         is_own = topic.kind is Naming.OWN
-        return is_own and self._personal.issuperset(named[-1:])
+        named = self._words.list_telling(topic.text)
+        # "The alarm PIN" is none of the speaker's alone.
+        is_shared = topic.everything and len(named) > 1
+        return (is_own or is_shared) and self._ends_personal(named)
+
+    def _ends_personal(self, named: Sequence[str]) -> bool:
+        """Return whether the last words are a personal thing's: "phone number", "door code"."""
+        ends = (" ".join(named[at:]) for at in range(len(named)))
+        return not self._personal.isdisjoint(ends)
 
     def _read_body(
         self, body: str, sentence: str, names: frozenset[str], is_told: bool
@@ -176,7 +183,7 @@ class RequestPatterns:
         """Return whether a piece is a personal thing's name alone: "phone number"."""
         named = self._words.list_telling(piece)
         is_short = len(named) == len(piece.split()) <= _FORMS
-        return is_short and self._personal.issuperset(named[-1:])
+        return is_short and self._ends_personal(named)
 
     def _ends_so(self, body: str, last: str) -> bool:
         """Return whether a list ends with its last matter.
@@ -299,11 +306,11 @@ class RequestPatterns:
         """Return what one's own is: "salary", "boss name" of "the name of my boss"; else ""."""
         asked = self._asked_own.fullmatch(piece)
         thing = asked["own"] if asked else piece
-        own = self._own_thing.fullmatch(thing)
-        if own:
-            return own["thing"]
         of_own = self._of_own.fullmatch(thing)
-        return f"{of_own['whose']} {of_own['part']}" if of_own else ""
+        if of_own:
+            return f"{of_own['whose']} {of_own['part']}"
+        own = self._own_thing.fullmatch(thing)
+        return own["thing"] if own else ""
 
     def _names_any(self, text: str, names: frozenset[str]) -> bool:
         """Return whether a text has a name, and another telling word."""

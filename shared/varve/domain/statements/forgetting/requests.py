@@ -85,11 +85,15 @@ class Matters:
         """Return what a request's folded body names so, else "".
 
         In a sentence of a time it may be a plan: "forget the Monday thing".
+        "The PIN of the alarm" is the "alarm PIN".
         """
         for pattern in self._patterns:
             found = pattern.fullmatch(body)
             if found and not tells_time(sentence):
-                return found["matter"]
+                named = found.groupdict()
+                return " ".join(
+                    filter(None, (named.get("of"), named["matter"]))
+                )
         return ""
 
 
