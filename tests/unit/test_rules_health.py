@@ -57,6 +57,21 @@ STATED = [
     ("Respóndeme en español, por favor.", ["UPDATE Dana language Spanish"]),
     ("Por favor, contéstame en inglés.", ["UPDATE Dana language English"]),
     ("Háblame en catalán.", ["UPDATE Dana language Catalan"]),
+    ("I'm only allergic to latex.", ["ADD Dana allergic_to latex"]),
+    ("I'm just allergic to latex and kiwi.",
+     ["ADD Dana allergic_to latex", "ADD Dana allergic_to kiwi"]),
+    ("I'm allergic only to latex.", ["ADD Dana allergic_to latex"]),
+    ("I'm only allergic to latex, not to nuts.",
+     ["DELETE Dana allergic_to nuts", "ADD Dana allergic_to latex"]),
+    ("Solo soy alérgica al látex.", ["ADD Dana allergic_to látex"]),
+    ("Soy alérgico sólo al polen.", ["ADD Dana allergic_to polen"]),
+    ("Solo tengo alergia al polen.", ["ADD Dana allergic_to polen"]),
+    ("I've been diagnosed with coeliac disease.", ["ADD Dana cannot_eat gluten"]),
+    ("I was recently diagnosed as celiac.", ["ADD Dana cannot_eat gluten"]),
+    ("Soy celiaca.", ["ADD Dana cannot_eat gluten"]),
+    ("Tengo celiaquía.", ["ADD Dana cannot_eat gluten"]),
+    ("Me han diagnosticado celiaquía.", ["ADD Dana cannot_eat gluten"]),
+    ("Ya no soy celiaco.", ["DELETE Dana cannot_eat gluten"]),
 ]  # fmt: skip
 
 SILENT = [
@@ -85,7 +100,8 @@ SILENT = [
     "Mi jefe podría matarme.", "Este plazo podría matarme.", "¿Puedo comer marisco?",
     "La reunión me sienta mal.", "Sus pronombres son ella.", "Ya puedo comer.",
     "Responde al cliente en español.", "Respóndeme en cinco minutos.", "¿Puedes responderme en inglés?",
-    "Me respondió en inglés.",
+    "Me respondió en inglés.", "My son is only allergic to latex.", "I'm not only allergic to latex.",
+    "Mi hija es celiaca.", "My son was diagnosed as coeliac.",
 ]  # fmt: skip
 
 

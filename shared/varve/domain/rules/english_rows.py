@@ -248,7 +248,8 @@ ROWS = (
     Row(rf"{I_AM} (?:not|no longer)(?: actually)? allergic to {{substances}},? (?:only|just|but)"
         r" (?:(?:only|just|rather) )?(?:allergic )?(?:to )?{allergens}{end}",
         _OTHER_ALLERGY_FACT, OTHER_ALLERGY, 0.9, 0.9),
-    Row(rf"{I_AM} allergic to {{allergens}},? (?:and |but )?not (?:allergic )?(?:to )?{{substances}}{{end}}",
+    Row(rf"{I_AM} (?:only |just )?allergic to {{allergens}},? (?:and |but )?not (?:allergic )?(?:to )?"
+        r"{substances}{end}",
         _OTHER_ALLERGY_FACT, OTHER_ALLERGY, 0.9, 0.9),
     Row(rf"(?:{I_AM} (?:not|no longer)|I was never|I never was|I(?:'ve| have) never been)(?: actually)?"
         r" allergic to (?:either )?{substances}",
@@ -259,8 +260,8 @@ ROWS = (
     Row(rf"(?:I (?:(?:don't|do not) have|no longer have) (?:an? |my )?|I(?:'ve| have)? {EVER}(?:outgrown?"
         rf"|outgrew) my |my (?=[^,;.]* allerg(?:y|ies) {_OVER})){_NO_SORT}{{substances}} allerg(?:y|ies)",
         "{who} is no longer allergic to {substances}", ends("allergic_to", "{each_substance}"), 0.9, 0.9),
-    Row(rf"{I_AM} (?:very |really |severely |extremely |deathly |highly |mildly |also |quite )*allergic"
-        rf" to (?:both )?{{substances}}",
+    Row(rf"{I_AM} (?:very |really |severely |extremely |deathly |highly |mildly |also |quite |only |just )*"
+        rf"allergic (?:only |just )?to (?:both )?{{substances}}",
         "{who} is allergic to {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.95),
     Row(rf"{I_HAVE} (?:an? )?(?:bad |severe |serious |mild )?allerg(?:y|ies) to (?:both )?{{substances}}",
         "{who} is allergic to {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.9),
@@ -286,7 +287,9 @@ ROWS = (
     Row(rf"(?:{I_AM} (?:not|no longer) (?:{{allergens}}[- ]intolerant|intolerant to {{allergens2}})"
         rf"|I can {EVER}tolerate {{allergens3}}(?: again|{{end}}))",
         "{who} tolerates {allergens}", ends("cannot_eat", "{allergens}"), 0.9, 0.85),
-    Row(rf"(?:{I_AM} {EVER}(?:an? )?(?:{NO_GLUTEN})|I have (?:{NO_GLUTEN}) disease){{end}}",
+    Row(rf"(?:{I_AM} {EVER}(?:an? )?(?:{NO_GLUTEN})|I have (?:{NO_GLUTEN}) disease"
+        rf"|(?:{I_HAVE} {EVER}been|I was) {EVER}diagnosed (?:as (?:an? )?(?:{NO_GLUTEN})"
+        rf"|with (?:{NO_GLUTEN}) disease)){{end}}",
         "{who} is coeliac", sets("cannot_eat", "gluten"), 0.9, 0.9),
     Row(rf"(?:{I_AM} (?:not|no longer) (?:an? )?(?:{NO_GLUTEN})"
         rf"|I (?:don't|do not) have (?:{NO_GLUTEN}) disease)\b",

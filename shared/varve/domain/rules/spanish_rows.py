@@ -202,11 +202,12 @@ ROWS = (
         "{who} ya no tiene alergia: {each_substance}",
         ends("allergic_to", "{each_substance}"), 0.9, 0.9),
     Row(
-        "(?:yo )?(?:también )?soy (?:muy |también )?(?P<allergic>alérgic[oa]) "
+        "(?:yo )?(?:(?:también|solo|sólo|únicamente) )?soy (?:muy |también |solo |sólo )?"
+        "(?P<allergic>alérgic[oa]) (?:(?:solo|sólo|únicamente) )?"
         "(?P<to>(?:tanto )?(?:a la|a los|a las|al|a)) {substances}",
         "{who} es {allergic} {to} {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.95),
-    Row("(?:yo )?(?:les? )?tengo (?:mucha )?alergia (?P<to>(?:tanto )?(?:a la|a los|a las|al|a))"
-        " {substances}",
+    Row("(?:yo )?(?:solo |sólo )?(?:les? )?tengo (?:mucha )?alergia (?:(?:solo|sólo) )?"
+        "(?P<to>(?:tanto )?(?:a la|a los|a las|al|a)) {substances}",
         "{who} tiene alergia {to} {substances}", sets("allergic_to", "{each_substance}"), 0.9, 0.95),
     Row(
         "(?:(?:yo )?soy|mi dieta es) {diet}{end}",
@@ -231,9 +232,9 @@ ROWS = (
     Row("(?:yo )?(?:(?:ya )?no (?:soy intolerante|tengo intolerancia) (?:al|a)|ya tolero(?: bien)?)"
         " {allergens}",
         "{who} tolera: {allergens}", ends("cannot_eat", "{allergens}"), 0.9, 0.85),
-    Row("(?:yo )?soy (?:también )?celíac[oa]{end}",
+    Row("(?:yo )?(?:soy (?:también )?cel[ií]ac[oa]|(?:tengo|me han diagnosticado) (?:la )?celiaquía){end}",
         "{who} no puede comer gluten (celiaquía)", sets("cannot_eat", "gluten"), 0.9, 0.9),
-    Row(r"(?:yo )?(?:ya )?no soy celíac[oa]\b",
+    Row(r"(?:yo )?(?:ya )?no soy cel[ií]ac[oa]\b",
         "{who} puede comer gluten (sin celiaquía)", ends("cannot_eat", "gluten"), 0.9, 0.85),
     Row("{allergens} me (?:sientan?|caen?) (?:muy |fatal|mal){end}",
         "{who} no tolera: {allergens}", sets("cannot_eat", "{allergens}"), 0.8, 0.85),

@@ -155,7 +155,7 @@ _CONDITIONS = {
     "epiléptic": "epilepsia",
 }
 _ILL = rf"(?:diabétic[oa]{_SORT_OF_DIABETES}|asmátic[oa]|epiléptic[oa])"
-EATING = rf"{DIETS}|celíac[oa]|{_ILL}|intolerante a(?: la|l) \w+"
+EATING = rf"{DIETS}|cel[ií]ac[oa]|{_ILL}|intolerante a(?: la|l) \w+"
 """How somebody eats: by a diet, which is one alone, or without something."""
 _THIRD = {
     "cancelé": "canceló", "anulé": "anuló", "he cancelado": "ha cancelado", "he anulado": "ha anulado",
