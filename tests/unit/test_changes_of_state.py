@@ -392,7 +392,7 @@ def test_a_speaker_has_one_diet_until_its_foods_are_eaten_again(
         read = extract(text)
         operations += [
             replace(one, event_time=one.event_time + timedelta(days=day))
-            for one in (*read.operations, *read.ends_if_known)
+            for one in (*read.operations, *read.if_known)
         ]
     diets = [one for one in fold(operations) if one.label == "diet"]
     assert [one.target_id for one in diets if one.invalid_at is None] == held

@@ -9,9 +9,7 @@ from varve.domain.rules import RuleExtractor
 def list_ends(text: str) -> list[str]:
     """Return the ends that count only if the graph has their value."""
     found = RuleExtractor().extract(batch(text))
-    return [
-        f"{one.predicate} {one.object}".strip() for one in found.ends_if_known
-    ]
+    return [f"{one.predicate} {one.object}".strip() for one in found.if_known]
 
 
 STATES = [

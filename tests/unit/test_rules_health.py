@@ -208,7 +208,7 @@ def test_two_states_of_one_subject_are_both_read(
 def test_food_that_is_eaten_again_ends_the_diets_without_it(
     text: str, ended: list[str]
 ) -> None:
-    known = extract(text).ends_if_known
+    known = extract(text).if_known
     assert [one.object for one in known] == ended
 
 
@@ -297,7 +297,7 @@ def test_what_is_no_allergy_of_a_relation_changes_none(text: str) -> None:
 
 def test_what_a_relation_can_have_after_all_ends_a_known_allergy() -> None:
     found = extract("My daughter Ida can take penicillin after all.")
-    (known,) = found.ends_if_known
+    (known,) = found.if_known
     assert (known.subject, known.object) == ("Ida", "penicillin")
 
 

@@ -1,8 +1,12 @@
 """What speakers tell of their own work, home, numbers and favourites, and what is no such telling."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.unit.test_rules import changes, extract
+from tests.unit.test_told_last import NOW, talk
+from varve import Memory
 from varve.domain.extraction import Extraction
 
 TOLD = [
@@ -51,6 +55,19 @@ TOLD = [
     (("I turned 35 today.", "I just turned 35!", "I've turned 35.", "Hoy cumplí 35 años.",
       "He cumplido los 35.", "Acabo de cumplir 35 años.", "Cumplo 35 hoy."),
      ["UPDATE Dana age 35"]),
+    (("He dejado Brisol, empiezo en Corvane.", "He dejado Brisol y empiezo en Corvane.",
+      "Ya no trabajo en Brisol, ahora empiezo a trabajar en Corvane.",
+      "Me he ido de Brisol, comienzo en Corvane.",
+      "I've left Brisol, I start at Corvane.", "I've left Brisol, starting at Corvane.",
+      "I left Brisol and I'm joining Corvane.", "I've just quit Brisol, now at Corvane."),
+     ["DELETE Dana works_at Brisol", "UPDATE Dana works_at Corvane"]),
+    (("He dejado Brisol y empiezo en Corvane el lunes.", "He dejado Brisol, empiezo en Corvane en mayo."),
+     ["DELETE Dana works_at Brisol"]),
+    (("We've moved, we're in Namur now.", "We've moved and are in Namur now.",
+      "I moved last week, now I'm in Namur.", "We moved house, so we're in Namur now.",
+      "Nos hemos mudado, ya estamos en Namur.", "Me he mudado, ahora estoy en Namur.",
+      "Nos mudamos de casa y estamos ya en Namur."),
+     ["UPDATE Dana lives_in Namur"]),
 ]  # fmt: skip
 
 OF_OTHERS = (
@@ -73,6 +90,8 @@ OF_ELSE = (
     "We settled in the garden.", "I've settled in well.", "Me he instalado Linux.",
     "Me contrataron en Madrid.", "My company is based in Leeds.", "New order number: 555 0199 000.",
     "New number: 12", "New phone: a Nokia",
+    "We're in Namur now.", "Ya estamos en Namur.", "We've moved on, we're in Namur now.",
+    "We moved the meeting, we're in Room 4 now.",
 )  # fmt: skip
 
 
@@ -90,3 +109,42 @@ def test_what_others_do_or_might_be_changes_nothing(
 ) -> None:
     for text in texts:
         assert extract(text).operations == Extraction().operations, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm back at Corvane.",
+        "I'm back at Corvane as a welder.",
+        "I've gone back to Corvane.",
+        "I went back to Corvane after all.",
+        "I've rejoined Corvane.",
+        "He vuelto a Corvane.",
+    ],
+)
+def test_who_is_back_at_a_known_employer_works_there(
+    tmp_path: Path, text: str
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    told = ("I work at Corvane.", "I left Corvane.", text)
+    for number, said in enumerate(told, 1):
+        memory.ingest(talk(number, said))
+    block = memory.context("Where do I work?", user_id="u-1").text
+    assert "employer: Corvane" in block
+    assert not extract(text).operations
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm back at work.",
+        "I'm back at 5.",
+        "I'm back at home.",
+        "I'm back at Corvane for a meeting.",
+        "I'm back at Corvane today.",
+    ],
+)
+def test_a_return_that_is_no_work_is_none(text: str) -> None:
+    found = extract(text)
+    assert not found.operations
+    assert not found.if_known

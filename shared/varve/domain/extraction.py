@@ -58,13 +58,13 @@ class Fact:
 class Extraction:
     """The facts and triple operations in a batch.
 
-    `ends_if_known` are deletions that count only if the graph has a value that they end:
-    "Miso passed away" ends a pet if Miso is one.
+    `if_known` are operations that count only if the graph has the value that they end or
+    return to: "Miso passed away" ends a pet if Miso is one.
     """
 
     facts: tuple[Fact, ...] = field(default=())
     operations: tuple[TripleOperation, ...] = field(default=())
-    ends_if_known: tuple[TripleOperation, ...] = field(default=())
+    if_known: tuple[TripleOperation, ...] = field(default=())
 
 
 Change = tuple[str, str, tuple[str, ...]]

@@ -1,8 +1,9 @@
-"""Deletions of triples that end nothing that is known."""
+"""Changes of triples that end nothing that is known, or return to nothing."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from varve.domain.names import normalized
 from varve.domain.predicates import FAVOURITE
 from varve.domain.triple import (
     Op,
@@ -25,6 +26,21 @@ def idle_deletions(
         if triple.evidence[0].op is not Op.DELETE:
             ids.discard(triple.evidence[-1].id)
     return frozenset(ids)
+
+
+def is_stated(
+    operation: TripleOperation, known: Sequence[TripleOperation]
+) -> bool:
+    """Return whether a known operation states the value of this one."""
+    names = stated_names(known)
+    key = group_key(operation, names)
+    value = normalized(operation.object)
+    return any(
+        one.op is not Op.DELETE
+        and normalized(one.object) == value
+        and group_key(one, names) == key
+        for one in known
+    )
 
 
 def name_favourites(

@@ -76,7 +76,7 @@ class RuleExtractor:
         return Extraction(
             facts=tuple(facts.values()),
             operations=tuple(operations.values()),
-            ends_if_known=tuple(if_known.values()),
+            if_known=tuple(if_known.values()),
         )
 
 

@@ -139,7 +139,7 @@ RULES = LanguageRules(
     shared_subjects=_SHARED_SUBJECTS,
     together=re.compile(
         rf"\b{english_changes.WENT_TO_LIVE} .{{1,60}}?,? {english_changes.BACK}\b"
-        rf"|{english_changes.CHANGED_JOBS}",
+        rf"|{english_changes.CHANGED_JOBS}|\b{english_changes.MOVED_ON}\b",
         re.IGNORECASE,
     ),
     asking=re.compile(

@@ -1,8 +1,23 @@
 """English: what its sentences say of a change of state, as a table. Read `rule.py` for what a row is."""
 
+from varve.domain.language.names import NAME
 from varve.domain.language.statements import Lean
-from varve.domain.rules.english_words import DATES, EVER, I_AM, I_HAVE, WE
-from varve.domain.rules.rule import Change, Row, ends, ends_if_known, sets
+from varve.domain.rules.english_words import (
+    DATES,
+    END,
+    EVER,
+    I_AM,
+    I_HAVE,
+    WE,
+)
+from varve.domain.rules.rule import (
+    Change,
+    Row,
+    ends,
+    ends_if_known,
+    returns_if_known,
+    sets,
+)
 from varve.domain.rules.values import among_foods
 
 _HAVE = "(?:'ve| have|)"
@@ -43,13 +58,22 @@ _NO_DRUG = (
 )
 _GOT = "(?:'s| is| has| was| got| has been| have been|'s been| had)"
 _LEFT_JOB = (
-    r"I (?:(?:don't|do not) work (?:at|for) {company}(?: any ?more| any longer)?"
-    r"|(?:no longer work (?:at|for)|left|quit) {company3})"
+    r"I(?: (?:don't|do not) work (?:at|for) {company}(?: any ?more| any longer)?"
+    r"|(?: no longer work (?:at|for)|(?:'ve| have|)(?: just| now|) (?:left|quit)) {company3})"
 )
-_NOW_AT = "(?:now (?:I'm |I am )?|(?:I'm|I am) (?:now )?)(?:at|with)"
-CHANGED_JOBS = rf"\b{_LEFT_JOB.format(company='.{1,40}?', company3='.{1,40}?')},? (?:and |but |){_NOW_AT}\b"
+_NOW_AT = (
+    "(?:(?:now (?:I'm |I am )?|(?:I'm|I am) (?:now )?)(?:at|with)"
+    "|(?:(?:I|I'm|I am|now) ){0,2}(?:start(?:ing|ed)?(?: work(?:ing)?| a new job)? (?:at|with)"
+    "|join(?:ing|ed)?))"
+)
+CHANGED_JOBS = (
+    rf"\b{_LEFT_JOB.format(company='.{1,40}?', company3='.{1,40}?')},? (?:and |but |){_NOW_AT}"
+    rf" {NAME}(?: now)?{END}"
+)
 """An employer and the next one, which are read together."""
 _ONCE = "(?:just |recently |finally |now |officially |)"
+_AGAIN = "(?=$|[,;.!)]| (?:again|now|after all|for good|full[- ]time|since|because|and|but|as an?)\\b)"
+"""Ends the words of a return to work that is no visit."""
 _NO_JOB = (ends("works_at"), ends("works_as"))
 _OWN_BUSINESS = (
     "(?:(?:start|open|found|set|launch|buil[dt]|run)(?:ed|ing|ning)?(?: up)? (?:my|our) own"
@@ -67,6 +91,11 @@ _ON_OWN_ENDS = (
     r"(?: (?:now|these days|nowadays|full[- ]time|again))*"
     r"(?=$|[,;.!)]| (?:and|but|because|since) )"
 )
+MOVED_ON = (
+    rf"{WE}{_HAVE} {EVER}(?:moved|relocated)(?: house| homes?| flats?| apartments?| again)?"
+    rf"(?:,? {DATES.pattern})?(?:,| [-–—]| and|, and| so) (?:(?:now|we|I|we're|I'm|are|am|so) ){{0,3}}in"
+)
+"""A move and where it led, which are read together."""
 WENT_TO_LIVE = (
     "(?:(?:moved|relocated) to|(?:went to live|settled(?: down)?) in)"
 )
@@ -120,6 +149,11 @@ ROWS = (
         + rf",? (?:and |but |){_NOW_AT} {{company2}}(?: now)?{{end}}",
         "{who} left {company}{company3} and works at {company2}",
         (ends("works_at", "{company}{company3}"), sets("works_at", "{company2}")), 0.8, 0.85),
+    # A shop or an airport is returned to as well: only an employer that is known counts.
+    Row(rf"(?:{I_AM} {EVER}(?:working |)back (?:at|with|working (?:at|for))"
+        rf"|I{_HAVE} {EVER}(?:(?:gone|went|come|came) back|returned) to|I{_HAVE} {EVER}rejoined)"
+        rf" {{company}}{_AGAIN}",
+        "", returns_if_known("works_at", "{company}"), 0.8, 0.8),
     Row(rf"I{_HAVE} {EVER}quit {{company}}{_WHEN}",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}(?:quit|left|resigned from) {{company}}(?: {{date}})?,? (?:and|to)"
@@ -161,6 +195,8 @@ ROWS = (
     Row(rf"{WE}{_HAVE} {EVER}{WENT_TO_LIVE} {{place}}{_STAY},? {BACK}"
         r"(?: home| again| already)?{end}",
         "{who} came back from {place}", ends("lives_in", "{place}"), 0.7, 0.8),
+    Row(rf"{MOVED_ON} {{place}}(?=$|[,;.!)]| (?:now|and|but|these days)\b)",
+        "{who} moved to {place} and lives there", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"I{_HAVE} {EVER}left {{place2}} and (?:moved|relocated) to {{place}}",
         "{who} moved from {place2} to {place} and lives there",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.85, Lean.PAST),

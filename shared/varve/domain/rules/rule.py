@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from string import digits
 
@@ -28,7 +28,7 @@ class Slot:
 class Change:
     """An operation on triples. Its texts are templates; `{things}` makes one change for each thing.
 
-    `if_known`: it counts only if the graph has the value that it ends.
+    `if_known`: it counts only if the graph has the value that it ends or returns to.
     """
 
     op: Op
@@ -173,6 +173,11 @@ def ends_if_known(
 ) -> Change:
     """Return the same for words that tell of the value only if the graph has it."""
     return Change(Op.DELETE, predicate, value, subject, if_known=True)
+
+
+def returns_if_known(predicate: str, value: str) -> Change:
+    """Return the change to a value that counts only if the graph has it, ended or not."""
+    return replace(sets(predicate, value), if_known=True)
 
 
 OTHER_ALLERGY = (

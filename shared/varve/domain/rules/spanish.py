@@ -111,7 +111,8 @@ RULES = LanguageRules(
         rf"(?= (?:(?:también|muy|ahora) )*(?:alérgic[oa]|{EATING})\b)", re.IGNORECASE,
     ),),
     together=re.compile(
-        f"{spanish_changes.RETURNED}|{spanish_changes.CHANGED_JOBS}", re.IGNORECASE
+        rf"{spanish_changes.RETURNED}|{spanish_changes.CHANGED_JOBS}|\b{spanish_changes.MOVED_ON}\b",
+        re.IGNORECASE,
     ),
     asking=re.compile(
         r"[,:]? (?=(?:puedes|podrías|puede|me puedes|sabes|qué|cómo|cuál|cuándo|dónde|quién"

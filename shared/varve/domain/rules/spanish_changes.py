@@ -1,8 +1,16 @@
 """Spanish: what its sentences say of a change of state, as a table. Read `rule.py` for what a row is."""
 
+from varve.domain.language.names import NAME
 from varve.domain.language.statements import Lean
-from varve.domain.rules.rule import Change, Row, ends, ends_if_known, sets
-from varve.domain.rules.spanish_words import DATES, MOVED, SETTLED
+from varve.domain.rules.rule import (
+    Change,
+    Row,
+    ends,
+    ends_if_known,
+    returns_if_known,
+    sets,
+)
+from varve.domain.rules.spanish_words import DATES, END, MOVED, SETTLED
 from varve.domain.rules.values import among_foods
 
 _WHEN = r"(?:{end}|,? {date}(?=$|[,;.]| y | pero ))"
@@ -11,8 +19,11 @@ _BACK = "(?:he vuelto|hemos vuelto|volví|volvimos|regresé|regresamos|he regres
 _THEN = "(?:pero|y) (?:al final |ya |luego |después |)(?:me |nos |)"
 RETURNED = rf"{_MOVED} (?:a|en) .{{1,60}}?,? {_THEN}{_BACK}\b(?! a \w+r\b)"
 """A move and the return from it, which are read together."""
-CHANGED_JOBS = r"\bya no trabajo (?:en|para) .{1,40}?,? (?:(?:y|pero) )?(?:ahora )?estoy en\b"
-"""An employer and the next one, which are read together."""
+MOVED_ON = (
+    rf"(?:{MOVED}|nos mudamos)(?: de (?:casa|piso))?(?:,? {DATES.pattern})?(?:,| [-–—]| y|, y)"
+    " (?:(?:ya|ahora) )?(?:estoy|estamos) (?:(?:ya|ahora) )?en"
+)
+"""A move and where it led, which are read together."""
 _LATER = (
     rf"(?: (?:a casa|{DATES.pattern}|enseguida|pronto|a l[oa]s [\w-]+ (?:días|semanas|meses|años)"
     r"|a la semana|al (?:día|mes|año)(?: siguiente)?|al (?:poco(?: tiempo)?|final|cabo de \w+ \w+)"
@@ -48,6 +59,12 @@ _DRUG = (
 )
 _LEFT = "(?:dejé|he dejado|renuncié a|he renunciado a|me fui de|me he ido de)"
 _NO_MORE = "ya no (?:trabajo|estoy) (?:en|para)"
+_BEGIN = "(?:empiezo|comienzo|empecé|comencé|he (?:empezado|entrado)|entré)(?: a trabajar)?"
+CHANGED_JOBS = (
+    r"\bya no trabajo (?:en|para) .{1,40}?,? (?:(?:y|pero) )?(?:ahora )?estoy en\b"
+    rf"|\b(?:{_LEFT}|{_NO_MORE}) .{{1,40}}?,? (?:(?:y|pero) )?(?:ahora )?{_BEGIN} en {NAME}{END}"
+)
+"""An employer and the next one, which are read together."""
 _ON_OWN = (
     "(?:me (?:he hecho|hice) (?:autónom[oa]|freelance)"
     "|(?:yo )?(?:ya |ahora )?soy (?:trabajadora? )?(?:autónom[oa]|freelance)"
@@ -106,6 +123,9 @@ ROWS = (
         r" {company2}",
         "{who} dejó {company} y trabaja en {company2}",
         (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
+    Row(rf"(?:{_LEFT}|{_NO_MORE}) {{company}},? (?:(?:y|pero) )?(?:ahora )?{_BEGIN} en {{company2}}{{end}}",
+        "{who} dejó {company} y empieza en {company2}",
+        (ends("works_at", "{company}"), sets("works_at", "{company2}")), 0.8, 0.85, Lean.PAST),
     Row(rf"(?:{_LEFT}|{_NO_MORE}) {{company}}(?: {{date}})?, (?:ahora )?(?:trabajo|estoy) (?:en|con)"
         r" {company2}",
         "{who} dejó {company} y trabaja en {company2}",
@@ -141,6 +161,8 @@ ROWS = (
     Row(rf"{_MOVED} (?:a|en) {{place}}(?: {DATES.pattern})?,? {_THEN}"
         rf"{_BACK}{_LATER}{{end}}",
         "{who} volvió de {place}", ends("lives_in", "{place}"), 0.7, 0.8),
+    Row(rf"{MOVED_ON} {{place}}(?=$|[,;.!)]| (?:ya|ahora|y|pero)\b)",
+        "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"{_BACK} a vivir (?:a|en) {{place}}",
         "{who} volvió a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"(?:[\w ]{{2,30}} no {_FAILED}(?:,|,? (?:así que|y|por eso)) )?{_ALREADY}{_BACK}(?: a casa,)? a"
@@ -157,6 +179,9 @@ ROWS = (
         "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"(?:llev(?:o|amos) (?:{_SPAN} )?viviendo|hace {_SPAN} que (?:vivo|vivimos)) en {{place}}",
         "{who} vive en {place}", sets("lives_in", "{place}"), 0.8, 0.85),
+    # A shop or a town is returned to as well: only an employer that is known counts.
+    Row(rf"{_ALREADY}{_BACK} (?:a|con) {{company}}{_HOME}",
+        "", returns_if_known("works_at", "{company}"), 0.8, 0.8),
     # Diet
     _end_diets("carne(?: roja)?|pollo|ternera|cerdo", "vegan", "vegetarian", "pescetarian"),
     _end_diets("pescado|marisco", "vegan", "vegetarian"),

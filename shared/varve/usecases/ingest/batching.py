@@ -36,7 +36,7 @@ def extract_in_batches(
         for fact in extraction.facts:
             facts[fact.content, fact.message_ids] = fact
         operations += extraction.operations
-        if_known += extraction.ends_if_known
+        if_known += extraction.if_known
     return Extraction(
         tuple(facts.values()), tuple(operations), tuple(if_known)
     )

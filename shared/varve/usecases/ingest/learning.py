@@ -13,12 +13,16 @@ from varve.domain.extraction import (
     Utterance,
     restate_changes,
 )
-from varve.domain.idle_deletions import idle_deletions, name_favourites
+from varve.domain.idle_deletions import (
+    idle_deletions,
+    is_stated,
+    name_favourites,
+)
 from varve.domain.metadata import encode_metadata, share_metadata
 from varve.domain.profile import ProfileEntry, build_entries
 from varve.domain.record import MemoryType, Record, fact_id
 from varve.domain.transcript import introduction, speakers
-from varve.domain.triple import TripleOperation, evidence_of
+from varve.domain.triple import Op, TripleOperation, evidence_of
 from varve.messages.ingest import IngestMessage
 from varve.messages.write import (
     WriteProfile,
@@ -106,28 +110,34 @@ def understand(
         for fact in extraction.facts
         if ids & set(fact.message_ids)
     ]
-    ends = _find_known_ends(session, extraction, utterances)
-    operations = [*restate_changes(extraction.operations, utterances), *ends]
+    known = _find_known(session, extraction, utterances)
+    operations = [*restate_changes(extraction.operations, utterances), *known]
     entries = build_entries(operations, utterances)
     return Learnt(facts, operations, entries, len(extraction.operations))
 
 
-def _find_known_ends(
+def _find_known(
     session: Session, extraction: Extraction, utterances: Sequence[Utterance]
 ) -> list[TripleOperation]:
-    """Return the deletions that end a value of the graph, among those that need one.
+    """Return what ends a value of the graph or returns to one, among what needs one.
 
     What earlier messages state is written first. Raises Retryable.
     """
-    if not extraction.ends_if_known:
+    if not extraction.if_known:
         return []
     session.queues.flush()
     known = evidence_of(session.graph.triples(session.scope))
     stated = [*known.values(), *extraction.operations]
-    named = [*name_favourites(extraction.ends_if_known, stated)]
-    ends = restate_changes(named, utterances)
+    named = [*name_favourites(extraction.if_known, stated)]
+    changes = restate_changes(named, utterances)
+    ends = [one for one in changes if one.op is Op.DELETE]
     idle = idle_deletions(ends, stated)
-    return [one for one in ends if one.id not in idle]
+    return [
+        one
+        for one in changes
+        if one.id not in idle
+        and (one.op is Op.DELETE or is_stated(one, stated))
+    ]
 
 
 def send_learnt(
