@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, an_operation
+from tests.unit.test_told_last import NOW, talk
+from varve import Memory
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.current_profile import select_current_entries
@@ -348,3 +351,20 @@ def test_a_line_sets_several_values_of_a_list_alone(
     key: str, line: str, values: list[str]
 ) -> None:
     assert split_values(key, line) == values
+
+
+@pytest.mark.parametrize("key", ["occupation", "job", "role", "works_as"])
+def test_an_attribute_set_by_another_name_of_it_takes_its_place(
+    tmp_path: Path, key: str
+) -> None:
+    memory = Memory.open(tmp_path / "memory", now=NOW)
+    memory.ingest(talk(1, "I work as a nurse."))
+    memory.set_profile(key, "baker", user_id="u-1")
+    shown = memory.profile(user_id="u-1")["attributes"]
+    assert [(one["key"], one["value"]) for one in shown] == [("role", "baker")]
+
+
+def test_an_attribute_kept_by_another_name_of_it_is_one_with_it() -> None:
+    kept = entry_as_json(entry("role", "nurse")) | {"key": "occupation"}
+    told = entry("role", "baker", day=1)
+    assert held(entry_from_json(kept), told) == {"role": ["baker"]}

@@ -56,6 +56,20 @@ data told in conversations takes the place of what the owner set by hand, and of
 """
 
 
+_OTHER_NAMES = {
+    "occupation": "role", "job": "role", "job_title": "role", "profession": "role", "works_as": "role",
+    "company": "employer", "workplace": "employer", "works_at": "employer", "lives_in": "location",
+    "timezone": "time_zone", "nickname": "preferred_name", "goes_by": "preferred_name",
+    "allergy": "allergies", "allergic_to": "allergies",
+}  # fmt: skip
+"""The profile key for each other name of one."""
+
+
+def name_key(key: str) -> str:
+    """Return the profile key that a key means: "occupation" is the role."""
+    return _OTHER_NAMES.get(key, key)
+
+
 def find_key(predicate: str) -> str:
     """Return the profile key of a predicate; without one, the key that the owner may set."""
     return KEY_OF_PREDICATE.get(predicate, predicate)
@@ -122,7 +136,7 @@ _ENTRY = TypeAdapter(ProfileEntry)
 
 
 def profile_key(key: str) -> str:
-    """Return the key unchanged.
+    """Return the key, or the known key of which it is another name.
 
     Raises Rejected: not a lower-case name of letters, digits and underscores.
     """
@@ -132,7 +146,7 @@ def profile_key(key: str) -> str:
             f"{key[:40]!r} is not one of {', '.join(KNOWN_KEYS)}, "
             "nor of the form [a-z][a-z0-9_]{0,39}",
         )
-    return key
+    return name_key(key)
 
 
 def profile_value(value: str) -> str:
@@ -322,7 +336,7 @@ def entry_from_json(value: Mapping[str, Any]) -> ProfileEntry:
     """
     fields = {
         "user_id": value["userId"],
-        "key": value["key"],
+        "key": name_key(value["key"]),
         "value": value["value"],
         "event_time": parse_instant(value["eventTime"]),
         "created_at": parse_instant(value["createdAt"]),

@@ -71,11 +71,11 @@ def set_attribute(
     workspace's filter applies to the line. Raises Rejected: names the field; Retryable.
     """
     user = _user(user_id)
-    valid_text(key, "key")
+    key = profile_key(valid_text(key, "key"))
     line = profile_value(session.privacy(profile_value(value)))
     now = session.now
     set_by_hand = [
-        ProfileEntry(user, profile_key(key), one, now, now, ends=not line)
+        ProfileEntry(user, key, one, now, now, ends=not line)
         for one in split_values(key, line)
     ]
     entries = session.profiles.entries(session.scope, user)
