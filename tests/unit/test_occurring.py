@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.clock import SetClock
 from tests.support.drivers import open_memory
+from tests.unit.test_told_last import FIRST, NOW, talk
+from varve import Memory
 from varve.cli import main
 from varve.domain.identity import Scope
 from varve.domain.language.verbs import is_verb_form
@@ -84,3 +88,39 @@ def test_forms_of_verbs_are_known(word: str) -> None:
 )  # fmt: skip
 def test_a_noun_that_ends_as_verbs_do_stays_a_noun(word: str) -> None:
     assert not is_verb_form(word)
+
+
+def test_persons_and_topics_stay_when_the_words_have_expired(
+    tmp_path: Path,
+) -> None:
+    clock = SetClock(NOW)
+    memory = Memory.open(tmp_path / "memory", now=clock)
+    memory.configure("plan", "free")
+    said = talk(
+        1,
+        "My sister Clara lives in Ghent.",
+        "> Ghent has wonderful belfries.",
+        "Clara likes cycling. Marta's brother Luis works at Globex.",
+        "> Cycling past belfries is lovely.",
+    )
+    clock.now = FIRST + timedelta(days=2)
+    memory.ingest(said)
+    fresh = _list_occurring(memory)
+    clock.now += timedelta(days=5)
+    memory.summarize()
+    memory.cleanup()
+    assert memory.list().records == ()
+    expired = _list_occurring(memory)
+    for listed in (fresh, expired):
+        assert min(listed["people"].values()) > 0
+        assert set(listed["people"]) == {"u-1", "Clara", "Marta", "Luis"}
+        assert listed["topics"]["cycling"] > 0
+        assert "belfries" not in listed["topics"]
+
+
+def _list_occurring(memory: Memory) -> dict[str, dict[str, int]]:
+    shown = memory.status(people=True, topics=True)
+    return {
+        "people": {one["name"]: one["records"] for one in shown["people"]},
+        "topics": {one["topic"]: one["records"] for one in shown["topics"]},
+    }
