@@ -96,7 +96,7 @@ LABELS = (
     "order|ticket|invoice|booking|reservation|case|tracking|reference|confirmation|policy|account|customer"
     "|contract"
     "|claim|serial|incident|request|purchase order|shipment|parcel|licen[cs]e|membership|flight|error|build"
-    "|project"
+    "|project|(?-i:IBAN)"
 )
 _BOOKED = (
     f"{EVENTS}|subscription|membership|order|booking|reservation|contract|policy|plan|account|holiday"

@@ -120,6 +120,7 @@ LABELS = (
     "pedido|ticket|tique|factura|reserva|caso|seguimiento|localizador|confirmación|póliza|cuenta|cliente"
     "|contrato"
     "|reclamación|serie|incidencia|solicitud|envío|paquete|licencia|vuelo|error|expediente|proyecto"
+    "|(?-i:IBAN)"
 )
 
 

@@ -28,9 +28,12 @@ PRONOUNS = (
     r"|she|he)){0,2}(?![\w/-])"
 )
 _CODE = r"(?-i:#?(?=[\w/-]{0,20}\d)[A-Z0-9][A-Za-z0-9]*(?:[-/_][A-Za-z0-9]+)*)(?![\w-])"
-CODE = rf"(?=[\w#/-]{{0,20}}(?:[A-Z]|\d[-/_][A-Z0-9]{{2}}))(?=[\w#/-]{{4}}){_CODE}"
-NUMBER = r"#?\d{4,20}(?![\w.,/:%-]*\d)(?![\w-])"
-CODE_OR_NUMBER = rf"(?=[\w#/-]{{4}}){_CODE}"
+_IBAN = r"(?-i:[A-Z]{2}\d\d(?: [A-Z0-9]{4}){2,7}(?: (?=\w?\w?\d)[A-Z0-9]{1,3})?)(?![\w-])"
+_GROUPS = r"\d{4} \d{4}(?: \d{2,12}){0,5}(?![\w-])"
+"""An account's or a card's number, as people write it in groups."""
+CODE = rf"(?:{_IBAN}|(?=[\w#/-]{{0,20}}(?:[A-Z]|\d[-/_][A-Z0-9]{{2}}))(?=[\w#/-]{{4}}){_CODE})"
+NUMBER = rf"(?:{_GROUPS}|#?\d{{4,20}}(?![\w.,/:%-]*\d)(?![\w-]))"
+CODE_OR_NUMBER = rf"(?:{_IBAN}|{_GROUPS}|(?=[\w#/-]{{4}}){_CODE})"
 
 MAX_FOODS = 3
 """Other foods, at most, on either side of one that is eaten again."""
