@@ -678,6 +678,42 @@ def test_a_nickname_is_known_whatever_name_its_speaker_has(
     assert not any("I'm" in content for content in contents(found))
 
 
+@pytest.mark.parametrize(
+    ("said", "person"),
+    [
+        ("My brother José lives in Oslo, everyone calls him Pepín.", "José"),
+        ("My brother José lives in Oslo and we call him Pepín.", "José"),
+        ("My boss is José García. Everyone calls him Pepín.", "José García"),
+        ("José García is my dentist. People call him Pepín.", "José García"),
+        ("José García, everyone calls him Pepín.", "José García"),
+        ("Eva lives in Utrecht. Her nickname is Pepín.", "Eva"),
+        ("Mi hermano José vive en Oslo, todos le llaman Pepín.", "José"),
+        ("Mi jefe es José García. Le decimos Pepín.", "José García"),
+        ("Mi hermana Eva vive en Oslo. Todo el mundo la llama Pepín.", "Eva"),
+    ],
+)
+def test_the_person_named_just_before_has_the_nickname(
+    said: str, person: str
+) -> None:
+    assert f"ADD {person} also_known_as Pepín" in changes(extract(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Everyone calls him Pepín.",
+        "José lives in Oslo and Eva in Rome. Everyone calls him Pepín.",
+        "I talked to José about the boss. Everyone calls him Pepín.",
+        "My brother José lives in Oslo. Everyone calls him crazy.",
+        "My brother José lives in Oslo. Does everyone call him Pepín?",
+        "My brother José lives in Oslo. Maybe everyone calls him Pepín.",
+        "Mi hermano José vive en Oslo. Eva dice que todos le llaman Pepín.",
+    ],
+)
+def test_a_nickname_of_nobody_in_particular_is_none(said: str) -> None:
+    assert "also_known_as" not in " ".join(changes(extract(said)))
+
+
 def test_a_name_is_no_other_name_of_itself() -> None:
     said = "I'm Dana, everybody calls me Dee."
     assert changes(extract(said)) == [

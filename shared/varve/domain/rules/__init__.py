@@ -24,6 +24,7 @@ from varve.domain.language.languages import installed_languages
 from varve.domain.language.spelling import restore_subject
 from varve.domain.names import ALSO_KNOWN_AS, LITERAL, normalized
 from varve.domain.rules.corrections import gives_time, read_correction
+from varve.domain.rules.nicknames import gives_other_name, read_nickname
 from varve.domain.rules.reader import Reader, StatedClause
 from varve.domain.rules.references import read_reference
 from varve.domain.rules.reported import leave_out_reported
@@ -171,13 +172,33 @@ def _read_text(
     by_name: bool,
 ) -> list[StatedClause]:
     stated: list[StatedClause] = []
+    last = ""
     for sentence in sentences(leave_out_reported(text)):
         if _begins_fiction(sentence):
             break
-        stated += _read_sentence(
+        found = _read_sentence(
             sentence, who, said, stated or before, by_name=by_name
         )
+        stated += found
+        if not any(map(gives_other_name, found)):
+            stated += _read_nickname(sentence, who, said, last, stated)
+        last = sentence.text
     return stated
+
+
+def _read_nickname(
+    sentence: Sentence,
+    who: str,
+    said: date,
+    before: str,
+    stated: list[StatedClause],
+) -> list[StatedClause]:
+    """Return the nickname that a sentence gives, in the first language that reads it."""
+    for reader in LANGUAGE_READERS:
+        found = read_nickname(reader, sentence, who, said, before, stated)
+        if found:
+            return found
+    return []
 
 
 def _begins_fiction(sentence: Sentence) -> bool:

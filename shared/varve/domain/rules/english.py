@@ -204,6 +204,10 @@ RULES = LanguageRules(
     gone=re.compile(
         rf"(?P<name>[\w'-]+)(?P<rest> {english_changes.DIED}\b.*)$", re.IGNORECASE
     ),
+    called=re.compile(
+        rf"(?:^|[,;:] (?:and |but |though )?| (?:and|but|though) )(?P<tail>{english_rows.OTHERS_CALLED} .+)$",
+        re.IGNORECASE,
+    ),
     since=re.compile(r"\bsince (?P<time>[\w ]{3,30}?)(?=$|[.,;:!]| and | but )", re.IGNORECASE),
     unreal=re.compile(
         r"\b(?:for example|for instance|e\.g|died|passed away|dead|funeral|late|put down|put to sleep|lost"

@@ -39,6 +39,11 @@ _HIVES = "(?:hives|a rash|rashes|an allergic reaction|anaphylaxis|an anaphylacti
 _OFTEN = r"(?=$|[,.;:!]| (?:please|from now on|only|always|going forward)\b)"
 
 _CALLS = "(?:everybody|everyone|people|most people|my friends|all my friends|my family|they|they all) calls?"
+OTHERS_CALLED = (
+    f"(?:(?:{_CALLS}|we(?: all)? call) (?:him|her|them)|(?:he|she) goes by"
+    "|(?:he's|she's|he is|she is) known as|(?:his|her) nickname is)"
+)
+"""How speakers tell the other name of another person."""
 _CALLED = (known_as("{who}", "{name}"), sets("goes_by", "{name}"))
 
 # With numbers: `{name}` may not be the name of the speaker, `{name2}` may.
@@ -97,6 +102,8 @@ ROWS = (
         r" (?P<name2>(?-i:[A-Z]\w+))(?=$|[,;.])",
         "{whose} {kin} {name} goes by {name2}",
         (known_as("{name}", "{name2}"), sets("{kin_of}", "{name}")), 0.7, 0.9),
+    Row(rf"{{name}},? (?:but |and |though )?{OTHERS_CALLED} {{name2}}(?=$|[,;.])",
+        "{name} goes by {name2}", known_as("{name}", "{name2}"), 0.7, 0.85),
     Row(rf"{I_AM} {{age}} years old", "{who} is {age} years old", sets("age", "{age}"), 0.6, 0.9),
     Row(rf"I(?:'ve| have)? {EVER}turned {{age}}(?: years old)?(?: (?:today|yesterday|this week|last week"
         r"|this month|last month|on {date}))?{end}",

@@ -113,6 +113,7 @@ class LanguageRules:
     beside: re.Pattern[str]
     it: re.Pattern[str]
     gone: re.Pattern[str]
+    called: re.Pattern[str]
     since: re.Pattern[str]
     unreal: re.Pattern[str]
     forgettable: Mapping[str, str]

@@ -166,6 +166,10 @@ RULES = LanguageRules(
     gone=re.compile(
         rf"(?P<name>[\w'-]+) (?P<rest>{spanish_changes.DIED}\b.*)$", re.IGNORECASE
     ),
+    called=re.compile(
+        rf"(?:^|[,;:] (?:y |pero |aunque )?| (?:y|pero|aunque) )(?P<tail>{spanish_rows.OTHERS_CALLED} .+)$",
+        re.IGNORECASE,
+    ),
     since=re.compile(r"\bdesde (?P<time>[\w ]{3,30}?)(?=$|[.,;:!]| y | pero )", re.IGNORECASE),
     unreal=re.compile(
         r"\b(?:por ejemplo|murió|falleció|ha muerto|ha fallecido|difunt[oa]|funeral|ex|perdimos"

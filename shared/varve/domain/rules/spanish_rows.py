@@ -27,6 +27,11 @@ _FOOD = (
 
 _ALL = "(?:todos|todo el mundo|mis amigos|en casa|la gente)"
 _SAY = "llaman?"
+OTHERS_CALLED = (
+    f"(?:(?:{_ALL} )?(?:le|la|lo) (?:{_SAY}|dicen|decimos|llamamos|conocen (?:como|por))"
+    "|su (?:apodo|mote) es)"
+)
+"""How speakers tell the other name of another person."""
 # With numbers: `{name}` may not be the name of the speaker, `{name2}` may.
 _OWN_NICKNAME = (
     known_as("{full_name2}", "{name2}"), sets("name", "{full_name2}"), sets("goes_by", "{name2}")
@@ -70,6 +75,8 @@ ROWS = (
         " {name}(?=$|[,;.])",
         "{the_kin} de {who} se llama {full_name}; le dicen {name}",
         (known_as("{full_name}", "{name}"), sets("{kin_of}", "{full_name}")), 0.7, 0.95),
+    Row(rf"{{name}},? (?:pero |y |aunque )?{OTHERS_CALLED} {{name2}}(?=$|[,;.])",
+        "A {name} le llaman {name2}", known_as("{name}", "{name2}"), 0.7, 0.85),
     Row("tengo {age} años{end}", "{who} tiene {age} años", sets("age", "{age}"), 0.6, 0.9),
     Row("(?:hoy |ayer )?(?:ya )?(?:cumplo|cumplí|he cumplido|acabo de cumplir) (?:los )?{age}"
         "(?: años)?(?: hoy| ayer| esta semana| la semana pasada| este mes)?{end}",
