@@ -168,18 +168,23 @@ def test_an_unknown_record_cannot_be_corrected(memory: Memory) -> None:
         memory.correct("turn-0", "Dana lives in Porto")
 
 
-def test_the_id_of_a_profile_line_or_a_triple_is_told_to_be_no_statements(
+def test_the_id_of_a_profile_line_a_triple_or_a_summary_is_told_to_be_no_statements(
     memory: Memory,
 ) -> None:
     block = memory.context("Where do I live?", user_id="u-42", now=LATER)
     (line,) = [id_ for id_ in block.ids if id_.startswith("profile-")]
-    for id_ in (line, "triple-0", "summary-0"):
-        with pytest.raises(Rejected, match="search for the statement"):
+    told = {
+        line: "search for the statement",
+        "triple-0": "search for the statement",
+        "summary-0": "say what holds with: remember TEXT",
+    }
+    for id_, message in told.items():
+        with pytest.raises(Rejected, match=message):
             memory.correct(id_, "Dana lives in Porto")
-        told = Tools(memory, "u-42").answer(
+        answer = Tools(memory, "u-42").answer(
             "correct", {"id": id_, "text": "Dana lives in Porto"}
         )
-        assert "search for the statement" in str(told["error"])
+        assert message in str(answer["error"])
 
 
 def test_forgetting_a_correction_restores_what_it_corrected(

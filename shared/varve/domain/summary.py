@@ -14,6 +14,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period, iso, parse_instant
+from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, digest
 from varve.domain.record import MemoryType
 from varve.domain.text import casefold_words, estimated_tokens
@@ -28,6 +29,9 @@ BUDGET_TOKENS: Mapping[Grain, int] = MappingProxyType(
     }
 )
 """The maximum length of a summary with its key facts, in estimated tokens."""
+
+_SUMMARY = "summary-"
+"""Begins the id of a summary."""
 
 NO_WORDS = "(no words)"
 """Content of a summary without words: models embed no blank text, and no answer has it."""
@@ -128,13 +132,23 @@ class PeriodPart:
     version: int | None
 
 
+def refuse_summary(id_: str) -> None:
+    """Raise Rejected if an id is that of a summary, which no correction changes."""
+    if id_.startswith(_SUMMARY):
+        raise Rejected(
+            "id",
+            f"{id_[:80]!r} is the id of a summary, which is made of what was told; "
+            "say what holds with: remember TEXT",
+        )
+
+
 def summary_id(period: Period, user_id: str | None) -> str:
     """Return the id of one user's summary of a period.
 
     None: the summary of the messages without a user id.
     """
     owner = ("user",) if user_id is None else ("user", user_id)
-    return "summary-" + digest(period.grain, period.label, *owner, length=24)
+    return _SUMMARY + digest(period.grain, period.label, *owner, length=24)
 
 
 def agent_summary_id(period: Period) -> str:
@@ -143,7 +157,7 @@ def agent_summary_id(period: Period) -> str:
     Summaries had this id before they were made per user. They still have it if
     `summaries.scope` is `agent`.
     """
-    return "summary-" + digest(period.grain, period.label, length=24)
+    return _SUMMARY + digest(period.grain, period.label, length=24)
 
 
 def is_own_id(id_: str, period: Period, user_id: str | None) -> bool:
