@@ -23,7 +23,6 @@ from varve.domain.statements.texts.telling import (
     build_remembered,
     require_correctable,
 )
-from varve.domain.summary import refuse_summary
 from varve.messages.outcome import parse_outcome_event
 from varve.messages.tool_calls import CONTEXT, RECORD
 from varve.ports.clock import Clock
@@ -135,7 +134,6 @@ class ConnectedMemory(Memory):
 
         Raises Rejected: there is no such fact or turn.
         """
-        refuse_summary(record_id)
         require_correctable(record_id)
         record = self.get(record_id)
         if record is None:

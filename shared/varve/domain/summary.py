@@ -14,7 +14,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period, iso, parse_instant
-from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, digest
 from varve.domain.record import MemoryType
 from varve.domain.text import casefold_words, estimated_tokens
@@ -132,14 +131,9 @@ class PeriodPart:
     version: int | None
 
 
-def refuse_summary(id_: str) -> None:
-    """Raise Rejected if an id is that of a summary, which no correction changes."""
-    if id_.startswith(_SUMMARY):
-        raise Rejected(
-            "id",
-            f"{id_[:80]!r} is the id of a summary, which is made of what was told; "
-            "say what holds with: remember TEXT",
-        )
+def is_summary_id(id_: str) -> bool:
+    """Return whether an id is that of a summary."""
+    return id_.startswith(_SUMMARY)
 
 
 def summary_id(period: Period, user_id: str | None) -> str:

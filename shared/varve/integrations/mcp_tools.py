@@ -16,7 +16,6 @@ from varve.domain.errors import Rejected, VarveError
 from varve.domain.identity import digest, path_id, reference
 from varve.domain.search.query import spellings, split_names
 from varve.domain.statements.texts.telling import require_correctable
-from varve.domain.summary import refuse_summary
 from varve.domain.validation import rejected
 from varve.integrations import tool_models as models
 from varve.integrations.search_tool import (
@@ -116,7 +115,6 @@ class Tools:
 
     def _correct(self, arguments: Mapping[str, Any]) -> Json:
         call = _parse(models.CorrectArguments, arguments)
-        refuse_summary(call.id)
         require_correctable(call.id)
         self.require_own(call.id)
         corrected = self.memory.correct(call.id, call.text)

@@ -14,7 +14,6 @@ from varve.domain.statements.texts.telling import (
     find_turn_id,
     require_correctable,
 )
-from varve.domain.summary import refuse_summary
 from varve.domain.validation import valid_text
 from varve.ports.meter import doing
 from varve.usecases.corrections.corrected_messages import (
@@ -112,8 +111,7 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     states their value again. Of a statement that is corrected already, the last correction
     is corrected. Raises Rejected: there is no such fact or turn; Retryable.
     """
-    refuse_summary(valid_text(record_id, "id"))
-    require_correctable(record_id)
+    require_correctable(valid_text(record_id, "id"))
     valid_text(text, "text")
     reader = session.records.at(session.scope)
     _, record = find_record(reader, session.scope, record_id)

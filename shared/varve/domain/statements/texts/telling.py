@@ -14,6 +14,7 @@ from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected
 from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record, turn_id
+from varve.domain.summary import is_summary_id
 from varve.domain.validation import valid_text
 
 REMEMBERED = "remembered-"
@@ -93,6 +94,12 @@ def build_correction_of(
 
 def require_correctable(id_: str) -> None:
     """Raise Rejected if an id is no fact's or turn's, such as a summary's or a profile line's."""
+    if is_summary_id(id_):
+        raise Rejected(
+            "id",
+            f"{id_[:80]!r} is the id of a summary, which is made of what was told; "
+            "say what holds with: remember TEXT",
+        )
     if not id_.startswith(_CORRECTABLE):
         raise Rejected(
             "id",
