@@ -8,7 +8,9 @@ The weights of `domain/statements/questions/asked.py` are those by which the rig
 likely has the greatest chance: that of the value that holds, asked about the past that of
 a superseded one, in the corpus those of the evidence. What `asked.py` adds by hand is
 added here too, but for the place (`score_order`), which orders answers alone.
-Adam, 500 steps, with a penalty of 0.0002 x the squared weights. A
+Adam, 500 steps, with a penalty of 0.0002 x the squared weights. The weights of signals
+times how many values were found (`MANY_OF_ROWS`) are fitted again on the natural chats as well,
+with the others held: these stay as cases of one matter show them. A
 look-alike counts 3 times, a question among other cases half, one about the past 0.7
 times, and one of the everyday memories (four hands of `benchmarks/everyday`) 3 times.
 As much counts whether each pair is judged rightly: the value that holds supersedes the
@@ -67,7 +69,9 @@ from varve.domain.statements.texts.wording import Wording
 
 FOLDS = 3
 STEPS, RATE, PENALTY = 500, 0.05, 2e-4
-EVERYDAY_HANDS = ("one", "three", "plain", "talks")
+CHATS = "talks"
+"""The hand of natural chats, of many matters in one message."""
+EVERYDAY_HANDS = ("one", "three", "plain", CHATS)
 EVERYDAY = "everyday"
 COUNTS = {"lookalike": 3.0, "together": 0.5, "past": 0.7, EVERYDAY: 3.0}
 """How much a question counts by its sorts; others count 1."""
@@ -534,20 +538,31 @@ def fit(
     questions: Sequence[Measured],
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return the weights of rows and of pairs."""
-    weights = descend(Batch(questions)).tolist()
+    weights = fit_weights(questions).tolist()
     rows = dict(zip(ROW_NAMES, weights, strict=False))
     pairs = dict(zip(PAIR_NAMES, weights[len(ROW_NAMES) :], strict=True))
     return rows, pairs
 
 
-def descend(batch: Batch) -> np.ndarray:
-    """Return the weights of the least loss."""
-    weights = np.zeros(len(ROW_NAMES) + len(PAIR_NAMES))
+def fit_weights(questions: Sequence[Measured]) -> np.ndarray:
+    """Return the weights of rows, and then of pairs, in one array."""
+    names = [*ROW_NAMES, *PAIR_NAMES]
+    weights = np.zeros(len(names))
     weights[ROW_NAMES.index("share")] = 2.0
     weights[len(ROW_NAMES) + PAIR_NAMES.index("odds")] = 0.3
+    apart = [one for one in questions if one.heard.part != CHATS]
+    weights = descend(Batch(apart), weights, np.ones(len(names)))
+    free = np.array([name.split()[0] == "many" for name in names], float)
+    return descend(Batch(questions), weights, free)
+
+
+def descend(batch: Batch, weights: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return the weights of the least loss, of which those change that are `free` (1, not 0)."""
+    weights = weights.copy()
     speed, spread = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):
         slope = batch.find_slope(weights) + 2 * PENALTY * weights
+        slope *= free
         speed = 0.9 * speed + 0.1 * slope
         spread = 0.999 * spread + 0.001 * slope**2
         rate = RATE * (1 - step / (STEPS + 1)) / (1 - 0.9**step)
@@ -572,15 +587,12 @@ def report_folds(questions: Sequence[Measured]) -> None:
     found: list[Best] = []
     for fold in range(FOLDS):
         apart = set(PARTS[fold::FOLDS])
-        weights = descend(
-            Batch(
-                [
-                    one
-                    for one in questions
-                    if one.heard.part not in apart
-                    and NONE not in one.heard.sorts
-                ]
-            )
+        weights = fit_weights(
+            [
+                one
+                for one in questions
+                if one.heard.part not in apart and NONE not in one.heard.sorts
+            ]
         )
         own = [one for one in questions if one.heard.part in apart]
         found += find_best(own, weights)

@@ -22,6 +22,9 @@ PROJECT = (
     "We dropped Auth0, so we're going with Entra ID. The new hire is called Malin.",
 )
 HOME = (
+    "I just moved to Bristol from Leeds with my husband Tom and our son Felix, who is four.",
+    "Felix is allergic to peanuts, so please keep that in mind. And I'm vegetarian.",
+    "I started as a physiotherapist at Southmead Hospital. The commute is 40 minutes by bus.",
     "My mum Carol lives in York. Is there a good train from Bristol?",
     "We've moved to 14 Hope Street in Bedminster. The rent is 1,540 pounds a month.",
     "I'm looking for a soup recipe for Tom and Felix.",

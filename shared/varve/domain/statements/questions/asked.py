@@ -74,11 +74,6 @@ MERE_ENDS = frozenset({"ending", "happening"})
 """The lists of `[changes]` whose phrases tell an end, and neither whose nor of what."""
 ENDED_WORDS = 3
 """So many telling words name a thing, and what happened to it."""
-APART_OF_MANY = 3.0
-"""Where somebody tells many things, a later text that shares nothing with the earlier one
-supersedes by so much less, and by twice as much if the question is about the earlier one.
-A case tells of one matter, so it is set by hand.
-"""
 LEFT_THING = 2.0
 """A later text that has nothing to do with the question, nor with the earlier one, which tells
 the thing that the question names, supersedes that by so much less. A case tells of one thing,
@@ -173,8 +168,7 @@ def score_pair(
         return -math.inf
     signals = measure_pair(asking, earlier, later, rivals)
     signals["odds"] = max(LEAST_ODDS, odds)
-    is_apart = signals["apart"] + signals["apart before"]
-    guards = APART_OF_MANY * asking.many * is_apart
+    guards = 0.0
     if is_of_thing and signals["apart before"]:
         guards += LEFT_THING
     if asking.words.names_another:
