@@ -98,3 +98,21 @@ def test_a_present_duration_or_owner_is_no_question_about_the_past(
     question: str, is_past: bool
 ) -> None:
     assert asks_past(question) is is_past
+
+
+def test_what_the_first_answer_took_the_place_of_is_marked(
+    tmp_path: Path,
+) -> None:
+    texts = (
+        "rent's due on my flat in Gdynia again, remind me on the 28th pls",
+        "what's a good bread knife under 40 euros",
+        "the boxes are all unpacked, took us nine days. first breakfast on our own balcony in Olsztyn",
+        "thanks, that helped",
+    )
+    memory = tell(tmp_path / "m", texts, NOW)
+
+    found = memory.search("where's my home at the moment?", user_id="u-1")
+
+    assert "Olsztyn" in found.results[0].content
+    stale = [one for one in found.results if "Gdynia" in one.content]
+    assert [one.current for one in stale] == [False]

@@ -15,6 +15,8 @@ OWN_PLACES = 20
 """So many rows found show whether there are many own statements."""
 VALUED_UNIT = 3
 """Among fewer values of one's own most of what was found is of the matter asked for."""
+MOST_OF_FEW = 0.4
+"""Where `many` is greater, what was found tells of more than one matter."""
 FEW_STATED, MOST_STATED = 0.5, 0.65
 """Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
 BY_PLACE = 0.7
@@ -76,6 +78,11 @@ class Asking:
         of nothing but statements that shows nothing.
         """
         return math.log(max(1.0, self.valued / VALUED_UNIT))
+
+    @property
+    def few(self) -> float:
+        """How far what was found tells of one matter, from 0 to 1."""
+        return max(0.0, 1 - self.many / MOST_OF_FEW)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,10 @@ MANY_CARE = 1.0
 """How much more it must score where what was found tells many own matters (`Asking.many`),
 unless no other one found is likelier to answer than its earlier statement.
 """
+OF_FIRST = 1.5
+"""How much less it must score where the later statement stands first, and what was found tells
+of one matter: what answers likeliest is likely what took the place of an earlier answer.
+"""
 CROWD_CARE = 0.5
 """How much more a pair must score for each unit of the crowd."""
 
@@ -110,6 +114,11 @@ class AskedMatters:
         """Return the least score of a pair whose earlier statement no longer holds."""
         if self.asking.is_past:
             return LEAST_OF_PAST + self.care
+        less = OF_FIRST * self.asking.few * (other == self.first)
+        return self._find_least_of_any(matter, other) - less
+
+    def _find_least_of_any(self, matter: Matter, other: Matter) -> float:
+        """Return the same, whichever statement stands first."""
         if self._by_line and not self._tells_of_others(matter, other):
             return LEAST_DOUBTED + self.care
         least = LEAST_SUPERSEDING + self.care
@@ -274,11 +283,16 @@ class AskedMatters:
         return {matter: self.weigh(matter) for matter in self.found}
 
     @cached_property
+    def first(self) -> Matter:
+        """What has the greatest chance to be the answer; something must be found."""
+        return max(self.chances, key=self.chances.__getitem__)
+
+    @cached_property
     def likely(self) -> frozenset[Matter]:
         """The one with the greatest chance, and those near it; empty: nothing likely answers."""
         if not self.chances:
             return frozenset()
-        first = max(self.chances, key=self.chances.__getitem__)
+        first = self.first
         chances = list(self.chances.values())
         if not answers(self.asking, self.found[first], chances):
             return frozenset()
