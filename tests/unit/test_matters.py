@@ -116,3 +116,19 @@ def test_what_the_first_answer_took_the_place_of_is_marked(
     assert "Olsztyn" in found.results[0].content
     stale = [one for one in found.results if "Gdynia" in one.content]
     assert [one.current for one in stale] == [False]
+
+
+def test_where_memory_tells_of_one_matter_a_change_may_have_other_topics(
+    tmp_path: Path,
+) -> None:
+    texts = (
+        "i smoke ten a day, how much is that a year roughly",
+        "had the best ramen of my life today",
+        "havent had a single one in three weeks, completely quit!! why am i so hungry",
+        "convert 350 fahrenheit to celsius",
+    )
+    memory = tell(tmp_path / "m", texts, NOW)
+
+    first = memory.search("Do I smoke?", user_id="u-1").results[0]
+
+    assert "completely quit" in first.content

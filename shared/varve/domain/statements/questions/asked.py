@@ -158,8 +158,8 @@ def score_pair(
     """Return how likely the later statement supersedes the earlier one, as a logit.
 
     `odds` are those that the later one answers the question (`score_row`). -inf: the
-    later one has no value, tells what is to come, goes on without a word of change,
-    leaves as it is what is asked for, or tells of another than the one asked about.
+    later one tells what is to come, goes on without a word of change, leaves as it is what
+    is asked for, or tells of another than the one asked about.
     """
     if _is_barred(asking, earlier, later):
         return -math.inf
@@ -182,7 +182,7 @@ def score_pair(
 def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
     """Return whether the later text cannot supersede the earlier one, for this question."""
     cues = later.cues
-    if not cues.may_tell_value or _tells_no_state(asking, cues):
+    if _tells_no_state(asking, cues):
         return True
     if turns_to_another(earlier, later) or leaves_named(earlier, later):
         return True
@@ -195,6 +195,21 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
         or names_value_again(earlier.cues, cues)
         or leaves(asking.cues, earlier.text, cues)
         or _tells_another_matter(asking, earlier.cues, cues)
+    )
+
+
+def seems_of_other(
+    asking: Asking, earlier: Statement, later: Statement
+) -> bool:
+    """Return whether the later text seems to tell of another matter than the earlier one.
+
+    It has no value or other everyday topics than the question, or it ends a thing of nobody's.
+    """
+    cues = later.cues
+    return (
+        not cues.may_tell_value
+        or asking.words.is_of_other_topics(cues)
+        or _ends_thing_apart(asking, earlier.cues, cues)
     )
 
 
@@ -278,9 +293,7 @@ def _tells_another_matter(asking: Asking, before: Cues, after: Cues) -> bool:
 
     "I owe Ada twenty euros" leaves where Ada works as it is.
     """
-    if _ends_thing_apart(asking, before, after):
-        return True
     asked = asking.words
-    if asked.is_of_another(after) or asked.is_of_other_topics(after):
+    if asked.is_of_another(after):
         return True
     return asked.names_another and not asked.share_matter(before, after)

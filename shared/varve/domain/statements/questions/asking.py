@@ -17,6 +17,10 @@ VALUED_UNIT = 3
 """Among fewer values of one's own most of what was found is of the matter asked for."""
 MOST_OF_FEW = 0.4
 """Where `many` is greater, what was found tells of more than one matter."""
+OF_ELSEWHERE = 1.0
+"""By so much less a text supersedes that seems to tell of another matter than the earlier one,
+where all that was found tells of one.
+"""
 FEW_STATED, MOST_STATED = 0.5, 0.65
 """Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
 BY_PLACE = 0.7
@@ -83,6 +87,17 @@ class Asking:
     def few(self) -> float:
         """How far what was found tells of one matter, from 0 to 1."""
         return max(0.0, 1 - self.many / MOST_OF_FEW)
+
+    @property
+    def doubt(self) -> float:
+        """By how much less a text supersedes that seems to tell of another matter.
+
+        Infinite: it does not. Where what was found tells of one matter it may tell a change of
+        it in other words.
+        """
+        if self.is_past or not self.few:
+            return math.inf
+        return OF_ELSEWHERE / self.few
 
 
 @dataclass(frozen=True, slots=True)

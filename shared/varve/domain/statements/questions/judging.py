@@ -21,6 +21,7 @@ from varve.domain.statements.questions.asked import (
     score_order,
     score_pair,
     score_row,
+    seems_of_other,
 )
 from varve.domain.statements.questions.asking import Asking, Found
 from varve.domain.statements.questions.likely import NEAR_FIRST, answers
@@ -155,7 +156,10 @@ class AskedMatters:
         later = store.read(other)
         odds = self._odds[other]
         rivals = self.find_rivals(matter, other)
-        return score_pair(self.asking, earlier, later, odds, rivals)
+        score = score_pair(self.asking, earlier, later, odds, rivals)
+        if seems_of_other(self.asking, earlier, later):
+            score -= self.asking.doubt
+        return score
 
     def find_rivals(self, matter: Matter, other: Matter) -> Rivals:
         """Return what a later statement may supersede: `matter`, which it may, and what else."""
