@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.statements import tell
 from varve.domain.statements.pairs.matters import split_matters
-from varve.domain.statements.texts.cues import asks_past
+from varve.domain.statements.texts.cues import asks_past, read_cues
 
 NOW = datetime(2026, 8, 1, 10, tzinfo=UTC)
 PROJECT = (
@@ -132,3 +132,24 @@ def test_where_memory_tells_of_one_matter_a_change_may_have_other_topics(
     first = memory.search("Do I smoke?", user_id="u-1").results[0]
 
     assert "completely quit" in first.content
+
+
+@pytest.mark.parametrize(
+    ("text", "is_correction"),
+    [
+        ("I mixed it up with last year's booking, we land at Stansted.", True),
+        ("Sorry, I read the wrong line: she gets in at 18:05.", True),
+        ("I was looking at last month's invoice, it's 80 now.", True),
+        ("perdona, he mirado mal el billete, salgo el 17", True),
+        (
+            "estaba mirando el billete del año pasado, aterriza a las 16:45",
+            True,
+        ),
+        ("I read the old novel again.", False),
+        ("Vi mal el partido desde mi asiento.", False),
+    ],
+)
+def test_who_looked_at_the_wrong_paper_corrects(
+    text: str, is_correction: bool
+) -> None:
+    assert read_cues(text).has("correcting") is is_correction
