@@ -159,7 +159,8 @@ def score_pair(
 
     `odds` are those that the later one answers the question (`score_row`). -inf: the
     later one tells what is to come, goes on without a word of change, leaves as it is what
-    is asked for, or tells of another than the one asked about.
+    is asked for, or tells of another than the one asked about, as it may only seem where all
+    that was found tells of one matter (`Asking.doubt`).
     """
     if _is_barred(asking, earlier, later):
         return -math.inf
@@ -168,7 +169,7 @@ def score_pair(
         return -math.inf
     signals = measure_pair(asking, earlier, later, rivals)
     signals["odds"] = max(LEAST_ODDS, odds)
-    guards = 0.0
+    guards = _measure_doubt(asking, earlier, later)
     if is_of_thing and signals["apart before"]:
         guards += LEFT_THING
     if asking.words.names_another:
@@ -195,22 +196,24 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
         or names_value_again(earlier.cues, cues)
         or leaves(asking.cues, earlier.text, cues)
         or _tells_another_matter(asking, earlier.cues, cues)
+        or math.isinf(_measure_doubt(asking, earlier, later))
     )
 
 
-def seems_of_other(
+def _measure_doubt(
     asking: Asking, earlier: Statement, later: Statement
-) -> bool:
-    """Return whether the later text seems to tell of another matter than the earlier one.
+) -> float:
+    """Return by how much less the later text supersedes, for it seems to tell of another matter.
 
     It has no value or other everyday topics than the question, or it ends a thing of nobody's.
     """
     cues = later.cues
-    return (
+    seems_of_other = (
         not cues.may_tell_value
         or asking.words.is_of_other_topics(cues)
         or _ends_thing_apart(asking, earlier.cues, cues)
     )
+    return asking.doubt if seems_of_other else 0.0
 
 
 def _ends_thing_apart(asking: Asking, before: Cues, after: Cues) -> bool:

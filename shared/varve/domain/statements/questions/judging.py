@@ -21,7 +21,6 @@ from varve.domain.statements.questions.asked import (
     score_order,
     score_pair,
     score_row,
-    seems_of_other,
 )
 from varve.domain.statements.questions.asking import Asking, Found
 from varve.domain.statements.questions.likely import NEAR_FIRST, answers
@@ -156,10 +155,7 @@ class AskedMatters:
         later = store.read(other)
         odds = self._odds[other]
         rivals = self.find_rivals(matter, other)
-        score = score_pair(self.asking, earlier, later, odds, rivals)
-        if seems_of_other(self.asking, earlier, later):
-            score -= self.asking.doubt
-        return score
+        return score_pair(self.asking, earlier, later, odds, rivals)
 
     def find_rivals(self, matter: Matter, other: Matter) -> Rivals:
         """Return what a later statement may supersede: `matter`, which it may, and what else."""
