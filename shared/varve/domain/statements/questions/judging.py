@@ -48,7 +48,7 @@ OF_UNASKED = 4.0
 by so much less than what has to do with it. A case tells of one matter, so it is set by hand.
 """
 MANY_CARE = 1.0
-"""How much more it must score where what was found tells many own matters (`Asking.many`),
+"""How much more it must score where what was found states many values (`Asking.many`),
 unless no other one found is likelier to answer than its earlier statement.
 """
 OF_FIRST = 1.5
