@@ -65,7 +65,7 @@ def test_10_a_context_has_the_answer_that_shares_no_word(
 @pytest.mark.parametrize(
     ("name", "question", "value"),
     [
-        ("nurse_joanne", "Which hospital employs me?", "St Brigid"),
+        ("estudiante_ximena", "¿Con quién vivo?", "doña Chelo"),
         ("retiree_walter", "How old am I?", "seventy-one"),
     ],
 )

@@ -106,8 +106,11 @@ def test_what_the_first_answer_took_the_place_of_is_marked(
     texts = (
         "rent's due on my flat in Gdynia again, remind me on the 28th pls",
         "what's a good bread knife under 40 euros",
+        "explain compound interest like I'm ten",
+        "how do I get red wine out of a carpet?",
         "the boxes are all unpacked, took us nine days. first breakfast on our own balcony in Olsztyn",
         "thanks, that helped",
+        "can you recommend a podcast for long drives?",
     )
     memory = tell(tmp_path / "m", texts, NOW)
 
@@ -126,6 +129,8 @@ def test_where_memory_tells_of_one_matter_a_change_may_have_other_topics(
         "had the best ramen of my life today",
         "havent had a single one in three weeks, completely quit!! why am i so hungry",
         "convert 350 fahrenheit to celsius",
+        "explain compound interest like I'm ten",
+        "can you recommend a podcast for long drives?",
     )
     memory = tell(tmp_path / "m", texts, NOW)
 

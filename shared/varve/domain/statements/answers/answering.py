@@ -13,6 +13,7 @@ from collections.abc import (
 )
 from dataclasses import replace
 
+from varve.domain.language.tokens import written_words
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
@@ -182,6 +183,7 @@ def _read_asking(
         is_of_event,
         max((one.cosine for one in found.values()), default=0.0),
         measure_stated(said),
+        is_bare=len(written_words(text)) == 1,
     )
 
 

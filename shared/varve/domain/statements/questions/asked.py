@@ -69,6 +69,8 @@ OF_THE_NAMED = 1.5
 """Of the one whom a question names a later text of the same matter supersedes by so much more.
 The cases tell the speaker's own matters, so it is set by hand.
 """
+OF_OTHERS = 2.0
+"""What tells of others answers a question of one's own by so much less, times `Asking.many`."""
 BEGINNING_WORDS = 2
 MERE_ENDS = frozenset({"ending", "happening"})
 """The lists of `[changes]` whose phrases tell an end, and neither whose nor of what."""
@@ -96,6 +98,7 @@ def score_row(asking: Asking, found: Found) -> float:
     signals = measure_row(asking, found)
     tells_none = _tells_no_state(asking, cues) or asked.is_of_another(cues)
     odds = weigh(signals, weights_of_rows(asking))
+    odds -= OF_OTHERS * asking.many * signals["others"]
     if not asked.names_another:
         odds -= _measure_other_topics(asking, cues)
     is_unrelated = bool(signals["unrelated"])
@@ -132,7 +135,7 @@ def _tells_no_state(asking: Asking, told: Cues) -> bool:
 
 def weights_of_rows(asking: Asking) -> Mapping[str, float]:
     """Return the weights of the signals of what a question finds."""
-    if asking.words.names_another or asking.is_of_event:
+    if asking.words.names_another or asking.is_of_event or asking.is_bare:
         return PLACE_WEIGHTS
     return ROW_WEIGHTS
 
@@ -298,5 +301,7 @@ def _tells_another_matter(asking: Asking, before: Cues, after: Cues) -> bool:
     """
     asked = asking.words
     if asked.is_of_another(after):
+        return True
+    if asking.is_bare and not asked.count(after):
         return True
     return asked.names_another and not asked.share_matter(before, after)

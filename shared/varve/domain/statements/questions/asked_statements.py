@@ -4,7 +4,7 @@ A statement answers a question by the likeliest of its matters, and a later one 
 it by the likeliest of its own: what else both tell says nothing of what is asked for.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from varve.domain.statements.questions.asking import Asking, Found
 from varve.domain.statements.questions.judging import AskedMatters
 from varve.domain.statements.stores.matters import Matter, StoreMatters
 from varve.domain.statements.stores.told_values import ToldValues
+from varve.domain.statements.texts.parts import measure_kinship
 
 
 class AskedStatements:
@@ -46,12 +47,26 @@ class AskedStatements:
             values,
             by_line=by_line,
         )
+        self._asked = {
+            row: self._list_asked(matters)
+            for row, matters in self._matters.items()
+        }
         self._compared = {
             row
             for row, matters in self._matters.items()
             if all(map(self.judged.is_compared, matters))
         }
         self._pairs: dict[tuple[int, int], tuple[Matter, Matter]] = {}
+
+    def _list_asked(self, matters: Sequence[Matter]) -> list[Matter]:
+        """Return the matters of a row that are most akin to the question; all, if none is."""
+        asked = self.judged.asking.cues
+        kinship = {
+            matter: measure_kinship(asked, [self.store.read(matter).text])
+            for matter in matters
+        }
+        most = max(kinship.values())
+        return [matter for matter, kin in kinship.items() if kin == most]
 
     @property
     def care(self) -> float:
@@ -64,7 +79,7 @@ class AskedStatements:
         chances = self.judged.chances
         return {
             row: max(chances[matter] for matter in matters)
-            for row, matters in self._matters.items()
+            for row, matters in self._asked.items()
         }
 
     @cached_property
@@ -94,7 +109,7 @@ class AskedStatements:
         """Return the matter of a row that answers likeliest, and what likeliest supersedes it."""
         pair = (row, other)
         if pair not in self._pairs:
-            matter = max(self._matters[row], key=self.judged.find_answering)
+            matter = max(self._asked[row], key=self.judged.find_answering)
             later = max(
                 self._matters[other],
                 key=lambda one: self.judged.score_pair(matter, one),

@@ -13,8 +13,10 @@ CROWD_UNIT = 10
 """Among fewer statements than these no more stands beside the one asked for."""
 OWN_PLACES = 20
 """So many rows found show whether there are many own statements."""
-VALUED_UNIT = 3
+VALUED_UNIT = 4
 """Among fewer values of one's own most of what was found is of the matter asked for."""
+LEAST_TALK = 4
+"""Fewer statements are no talk."""
 MOST_OF_FEW = 0.4
 """Where `many` is greater, what was found tells of more than one matter."""
 OF_ELSEWHERE = 1.0
@@ -38,7 +40,7 @@ class Asking:
     `stated` is the share of own statements in what persons said there. `is_open`:
     it asks who, where or how much, not whether something is so. `is_of_event`: it asks for
     what was done once, and one of the first statements found tells that. `nearest` is the
-    greatest likeness of what was found to the question.
+    greatest likeness of what was found to the question. `is_bare`: it is a word alone, as a name.
     """
 
     cues: Cues
@@ -50,6 +52,7 @@ class Asking:
     is_of_event: bool = False
     nearest: float = 0.0
     stated: float = 0.0
+    is_bare: bool = False
 
     @property
     def by_place(self) -> float:
@@ -85,8 +88,10 @@ class Asking:
 
     @property
     def few(self) -> float:
-        """How far what was found tells of one matter, from 0 to 1."""
-        return max(0.0, 1 - self.many / MOST_OF_FEW)
+        """How far what was found tells of one matter among talk, from 0 to 1."""
+        if self.count < LEAST_TALK:
+            return 0.0
+        return max(0.0, 1 - self.many / MOST_OF_FEW) * (1 - self.plainness)
 
     @property
     def doubt(self) -> float:

@@ -181,8 +181,9 @@ class AskedMatters:
         """Return whether a later statement leaves as it is what a question asks of an earlier one."""
         earlier = self.store.read(matter)
         later = self.store.read(other)
+        whole = self.store.read_whole(matter).text
         return (
-            leaves_asked(self.asking.cues, earlier.text, later.cues)
+            leaves_asked(self.asking.cues, whole, later.cues)
             or self.changes_another(matter, other)
             or self._tells_apart(matter, other)
             or self._changes_beside(matter, other)

@@ -27,6 +27,10 @@ class StoreMatters:
         row, place = matter
         return self._read_all(row)[place]
 
+    def read_whole(self, matter: Matter) -> Statement:
+        """Return the message of a matter as a statement."""
+        return self.statements.read(matter[0])
+
     def may_supersede(self, matter: Matter) -> bool:
         """Return whether a matter is none of a mere passage of a long message."""
         return self.statements.may_supersede(matter[0])
