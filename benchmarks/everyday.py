@@ -13,13 +13,12 @@ beside others of nearly the same kind. No model is configured. Printed for each 
 - context right, stale: the block has the statement; it has one that answered before
   without a mark;
 - all told: the block has every statement that answers, and none of them with a mark;
+- answer marked: among the first five one that answers is marked as superseded;
 - nothing: of the questions that nothing answers, the block tells no statement.
 
-With `--expired` the words have expired on plan free, a week after the last statement, and
-summaries answer: a result is of all statements whose sentences it tells, each with a mark of
-its own. Printed besides:
-
-- answer marked: among the first five one that answers is marked as superseded.
+Those of `talks` are natural chats, with the assistant's replies. With `--expired` the words
+have expired on plan free, a week after the last statement, and summaries answer: a result is
+of all statements whose sentences it tells, each with a mark of its own.
 """
 
 import argparse
@@ -51,7 +50,6 @@ HEADINGS = (
     "first right", "stale first", "unmarked", "falsely marked",
     "context right", "context stale", "all told", "answer marked", "nothing",
 )  # fmt: skip
-
 WORDS_COMPARED = 25
 """So many characters of a statement tell that a line of a block says it."""
 
@@ -73,15 +71,14 @@ def main() -> None:
         "--stores", type=Path, help="keep the stores in this folder"
     )
     arguments = parser.parse_args()
-    headings = HEADINGS
-    print(f"| hand | {' | '.join(headings)} |")
-    print(f"| --- |{' ---: |' * len(headings)}")
+    print(f"| hand | {' | '.join(HEADINGS)} |")
+    print(f"| --- |{' ---: |' * len(HEADINGS)}")
     for hand in arguments.hand or HANDS:
         with TemporaryDirectory() as temporary:
             folder = (arguments.stores or Path(temporary)) / hand
             memories = read(hand)[: arguments.memories]
             counted = measure(memories, folder, expired=arguments.expired)
-            cells = [counted.get(name, "0 of 0") for name in headings]
+            cells = [counted.get(name, "0 of 0") for name in HEADINGS]
             print(f"| {hand} | {' | '.join(cells)} |")
 
 

@@ -28,19 +28,18 @@ def idle_deletions(
     return frozenset(ids)
 
 
-def is_stated(
+def list_stating(
     operation: TripleOperation, known: Sequence[TripleOperation]
-) -> bool:
-    """Return whether a known operation states the value of this one."""
+) -> Iterator[TripleOperation]:
+    """Yield the known operations that state the value of this one, or any if it names none."""
     names = stated_names(known)
     key = group_key(operation, names)
     value = normalized(operation.object)
-    return any(
-        one.op is not Op.DELETE
-        and normalized(one.object) == value
-        and group_key(one, names) == key
-        for one in known
-    )
+    for one in known:
+        if one.op is Op.DELETE or group_key(one, names) != key:
+            continue
+        if not value or normalized(one.object) == value:
+            yield one
 
 
 def name_favourites(

@@ -10,17 +10,15 @@ from varve.domain.entities import find_spellings, fold_known_at
 from varve.domain.errors import Rejected
 from varve.domain.experience.link_types import is_experience, is_link
 from varve.domain.graph import Neighbour, Neighbourhood, PathStep
-from varve.domain.idle_deletions import idle_deletions
+from varve.domain.idle_deletions import idle_deletions, list_stating
 from varve.domain.known_names import KnownNames
-from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
+from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import (
     Op,
     Triple,
     TripleOperation,
     evidence_of,
-    group_key,
     may_end,
-    stated_names,
 )
 from varve.domain.validation import valid_text
 from varve.messages.write import WriteTriples, send_triples
@@ -80,17 +78,11 @@ def _after_beginnings(
     deletion: TripleOperation, others: Sequence[TripleOperation]
 ) -> TripleOperation:
     """Return the deletion at the first beginning, if nothing began before it."""
-    names = stated_names(others)
-    key = group_key(deletion, names)
-    ended = normalized(deletion.object)
-    beginnings: list[tuple[datetime, str]] = []
-    for other in others:
-        if other.op is Op.DELETE or group_key(other, names) != key:
-            continue
-        if not may_end(deletion.user_id, other.user_id):
-            continue
-        if not ended or normalized(other.object) == ended:
-            beginnings.append((other.event_time, other.object))
+    beginnings = [
+        (other.event_time, other.object)
+        for other in list_stating(deletion, others)
+        if may_end(deletion.user_id, other.user_id)
+    ]
     if not beginnings:
         return deletion
     first, value = min(beginnings)

@@ -15,7 +15,7 @@ from varve.domain.extraction import (
 )
 from varve.domain.idle_deletions import (
     idle_deletions,
-    is_stated,
+    list_stating,
     name_favourites,
 )
 from varve.domain.metadata import encode_metadata, share_metadata
@@ -136,7 +136,7 @@ def _find_known(
         one
         for one in changes
         if one.id not in idle
-        and (one.op is Op.DELETE or is_stated(one, stated))
+        and (one.op is Op.DELETE or any(list_stating(one, stated)))
     ]
 
 

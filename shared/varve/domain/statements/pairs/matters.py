@@ -46,7 +46,7 @@ def _tells_apart(before: str, sentence: str) -> bool:
 
 def _states_value(told: Cues) -> bool:
     """Return whether a text gives a value and asks for nothing."""
-    asks = told.asks or told.has("asks_help") or told.particulars.asks
+    asks = told.particulars.asks or told.has("asks_help")
     return _has_value(told) and not asks
 
 

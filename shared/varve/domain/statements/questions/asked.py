@@ -167,12 +167,13 @@ def score_pair(
     """
     if _is_barred(asking, earlier, later):
         return -math.inf
+    guards = _measure_doubt(asking, earlier, later)
     is_of_thing = _leaves_thing(asking, earlier.cues, later.cues)
-    if is_of_thing and _tells_alike(asking, earlier, later):
+    tells_alike = is_of_thing and _tells_alike(asking, earlier, later)
+    if tells_alike or math.isinf(guards):
         return -math.inf
     signals = measure_pair(asking, earlier, later, rivals)
     signals["odds"] = max(LEAST_ODDS, odds)
-    guards = _measure_doubt(asking, earlier, later)
     if is_of_thing and signals["apart before"]:
         guards += LEFT_THING
     if asking.words.names_another:
@@ -199,7 +200,6 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
         or names_value_again(earlier.cues, cues)
         or leaves(asking.cues, earlier.text, cues)
         or _tells_another_matter(asking, earlier.cues, cues)
-        or math.isinf(_measure_doubt(asking, earlier, later))
     )
 
 

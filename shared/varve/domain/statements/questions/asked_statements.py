@@ -1,7 +1,8 @@
 """A question's judgement of the statements that it found, by their matters.
 
-A statement answers a question by the likeliest of its matters, and a later one supersedes
-it by the likeliest of its own: what else both tell says nothing of what is asked for.
+A statement answers a question by the likeliest of its matters that are most akin to it, and a
+later one supersedes it by the likeliest of its own: what else both tell says nothing of what
+is asked for.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -58,8 +59,10 @@ class AskedStatements:
         }
         self._pairs: dict[tuple[int, int], tuple[Matter, Matter]] = {}
 
-    def _list_asked(self, matters: Sequence[Matter]) -> list[Matter]:
+    def _list_asked(self, matters: Sequence[Matter]) -> Sequence[Matter]:
         """Return the matters of a row that are most akin to the question; all, if none is."""
+        if len(matters) == 1:
+            return matters
         asked = self.judged.asking.cues
         kinship = {
             matter: measure_kinship(asked, [self.store.read(matter).text])
