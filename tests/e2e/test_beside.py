@@ -203,3 +203,40 @@ def test_11_a_sentence_of_ones_own_beside_another_persons_changes_ones_home(
     memory = tell(tmp_path, ["I live in Oslo.", told], NOW)
     found = memory.search("Where do I live?", user_id=USER).results
     assert not any(one.current for one in found if "Oslo" in one.content)
+
+
+@pytest.mark.parametrize("beside", [(), ("I love jazz.", "My sister is Ana.")])
+@pytest.mark.parametrize(
+    ("told", "later", "question"),
+    [
+        ("I work at Globex.", "I sold the piano.", "Where do I work?"),
+        (
+            "I live in Braga.",
+            "I changed the oil of the lawnmower.",
+            "Where do I live?",
+        ),
+        (
+            "I'm allergic to peanuts.",
+            "We moved the sofa to the other wall.",
+            "What am I allergic to?",
+        ),
+        (
+            "My dentist is Dr. Klein.",
+            "I finally finished the puzzle.",
+            "Who is my dentist?",
+        ),
+        ("Trabajo en Globex.", "He vendido el piano.", "¿Dónde trabajo?"),
+        ("Vivo en Braga.", "He cancelado el periódico.", "¿Dónde vivo?"),
+    ],
+)
+def test_invariant_11_a_change_of_a_thing_ends_nothing_in_a_small_memory(
+    tmp_path: Path,
+    told: str,
+    later: str,
+    question: str,
+    beside: tuple[str, ...],
+) -> None:
+    memory = tell(tmp_path, [told, *beside, later], NOW)
+    found = memory.search(question, user_id=USER).results
+    assert told.removesuffix(".").split()[-1] in found[0].content
+    assert found[0].current

@@ -87,6 +87,10 @@ OF_ELSE = 2.0
 by so much less if it shows of what else it tells. A case tells of one matter, so it is set by
 hand.
 """
+APART_AMONG_STATED = 3.5
+"""In a memory of nothing but statements by so much less a later text supersedes that has nothing
+to do with the question, nor with the earlier one, which has. A case tells of one matter.
+"""
 REPAIRED = frozenset({"health", "trouble"})
 """Topics of what may be fine again."""
 
@@ -178,8 +182,9 @@ def score_pair(
         guards += LEFT_THING
     if asking.words.names_another:
         guards -= OF_THE_NAMED
-    if signals["apart"] and _tells_of_else(asking, earlier.cues, later.cues):
-        guards += OF_ELSE
+    if signals["apart"]:
+        is_before = bool(signals["apart before"])
+        guards += _measure_apart(asking, earlier, later, is_before=is_before)
     guards -= measure_restating(earlier.cues, later.cues)
     return weigh(signals, PAIR_WEIGHTS) - guards
 
@@ -229,6 +234,19 @@ def _ends_thing_apart(asking: Asking, before: Cues, after: Cues) -> bool:
     if len(after.particulars.telling) < ENDED_WORDS:
         return False
     return not relate(before, after) and not relate(asking.cues, after)
+
+
+def _measure_apart(
+    asking: Asking, earlier: Statement, later: Statement, *, is_before: bool
+) -> float:
+    """Return by how much less a later text supersedes that shares nothing with the earlier one.
+
+    `is_before`: the earlier one has to do with the question, and the later one has not.
+    """
+    less = OF_ELSE * _tells_of_else(asking, earlier.cues, later.cues)
+    if is_before and not asking.is_past:
+        less += APART_AMONG_STATED * asking.plainness
+    return less
 
 
 def _tells_of_else(asking: Asking, before: Cues, after: Cues) -> bool:
