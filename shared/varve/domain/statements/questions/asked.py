@@ -244,9 +244,22 @@ def _measure_apart(
     `is_before`: the earlier one has to do with the question, and the later one has not.
     """
     less = OF_ELSE * _tells_of_else(asking, earlier.cues, later.cues)
-    if is_before and not asking.is_past:
-        less += APART_AMONG_STATED * asking.plainness
-    return less
+    if not is_before or asking.is_past:
+        return less
+    if _share_stems(earlier.cues, later.cues):
+        return less
+    return less + APART_AMONG_STATED * asking.plainness
+
+
+def _share_stems(before: Cues, after: Cues) -> bool:
+    """Return whether two texts have any telling word in common, be it a verb.
+
+    "I stopped taking both" ends what "I take ibuprofen and omeprazole" tells.
+    """
+    told = {stem for word in before.particulars.telling for stem in word.stems}
+    return any(
+        not word.stems.isdisjoint(told) for word in after.particulars.telling
+    )
 
 
 def _tells_of_else(asking: Asking, before: Cues, after: Cues) -> bool:
