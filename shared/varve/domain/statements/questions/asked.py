@@ -40,6 +40,7 @@ from varve.domain.statements.questions.row_signals import (
     measure_row,
 )
 from varve.domain.statements.texts.cues import STRONG, Cues, read_cues
+from varve.domain.statements.texts.particulars import count_shared
 from varve.domain.statements.texts.statement import Statement
 
 LEAST_ODDS = -20.0
@@ -241,25 +242,15 @@ def _measure_apart(
 ) -> float:
     """Return by how much less a later text supersedes that shares nothing with the earlier one.
 
-    `is_before`: the earlier one has to do with the question, and the later one has not.
+    `is_before`: the earlier one has to do with the question, and the later one has not. A verb
+    in common shows the same matter: "I stopped taking both" of "I take ibuprofen".
     """
     less = OF_ELSE * _tells_of_else(asking, earlier.cues, later.cues)
     if not is_before or asking.is_past:
         return less
-    if _share_stems(earlier.cues, later.cues):
+    if count_shared(earlier.cues.particulars, later.cues.particulars):
         return less
     return less + APART_AMONG_STATED * asking.plainness
-
-
-def _share_stems(before: Cues, after: Cues) -> bool:
-    """Return whether two texts have any telling word in common, be it a verb.
-
-    "I stopped taking both" ends what "I take ibuprofen and omeprazole" tells.
-    """
-    told = {stem for word in before.particulars.telling for stem in word.stems}
-    return any(
-        not word.stems.isdisjoint(told) for word in after.particulars.telling
-    )
 
 
 def _tells_of_else(asking: Asking, before: Cues, after: Cues) -> bool:
