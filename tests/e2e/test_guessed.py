@@ -47,6 +47,16 @@ BEFORE = [
     ),
 ]
 
+PEOPLE = [
+    ("I report to Karin.", "Who is my boss?"),
+    ("I'm dating Ana.", "Who is my girlfriend?"),
+    ("I got engaged to Priya.", "Who is my fiancée?"),
+    ("I live with Kasia.", "Who is my flatmate?"),
+    ("I have twins, Mia and Ben.", "Who are my children?"),
+    ("Estoy saliendo con Sara.", "¿Quién es mi novia?"),
+    ("Me he casado con Ana.", "¿Quién es mi mujer?"),
+]
+
 
 def fill(root: Path, name: str) -> Memory:
     """Return the memory of everyday statements of this name."""
@@ -124,6 +134,29 @@ def test_3_a_question_for_ones_own_past_has_an_answer_that_shares_no_word(
     memory = tell(tmp_path, (*CHATTER, before, after), NOW)
     results = memory.search(question, user_id=USER).results
     assert value in results[0].content
+
+
+@pytest.mark.parametrize(("told", "question"), PEOPLE)
+def test_10_a_question_for_ones_people_is_answered_by_its_topic(
+    tmp_path: Path, told: str, question: str
+) -> None:
+    memory = tell(tmp_path, (told, "I like chess.", CHATTER[0]), NOW)
+    (found,) = memory.search(question, user_id=USER).results
+    name = told.rstrip(".").split()[-1]
+    assert name in found.content
+    assert name in memory.context(question, user_id=USER).text
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who is my husband?", "Who is my sister?", "¿Quién es mi novia?"],
+)
+def test_13_a_question_for_people_never_told_of_finds_nothing(
+    tmp_path: Path, question: str
+) -> None:
+    memory = tell(tmp_path, ("I like tea.", "I like chess.", *CHATTER), NOW)
+    assert memory.search(question, user_id=USER).results == []
+    assert memory.context(question, user_id=USER).empty
 
 
 @pytest.mark.parametrize(

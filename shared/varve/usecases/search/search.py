@@ -31,7 +31,8 @@ from varve.domain.search.supersession import (
     put_current_first,
 )
 from varve.domain.statements.answers.answering import ASKED_PLACES
-from varve.domain.statements.texts.cues import asks_own, asks_past
+from varve.domain.statements.questions.bearing import seeks_own_state
+from varve.domain.statements.texts.cues import asks_past, read_cues
 from varve.domain.summary import NO_WORDS
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
@@ -346,9 +347,11 @@ def _has_window(way: Route) -> bool:
 
 
 def _may_guess(way: Route) -> bool:
-    """Return whether a question about the speaker, present or past, names no time."""
-    is_timeless = way.understood is None and not _has_window(way)
-    return is_timeless and asks_own(way.text)
+    """Return whether a question of oneself or one's people, present or past, names no time."""
+    if way.understood is not None or _has_window(way):
+        return False
+    asked = read_cues(way.text)
+    return asked.has("own") or seeks_own_state(asked)
 
 
 def _searched(

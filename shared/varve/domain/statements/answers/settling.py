@@ -99,7 +99,8 @@ def settle_answer(
     """Return the rows of an answer with their standings, best first.
 
     Where nothing shares a word or a meaning with the question, only what likely answers
-    it or tells of its topic is left, if the question `guesses`.
+    it or tells of its topic is left, if the question `guesses`. For a question of one's people
+    ("Who is my fiancée?") that is the topic alone.
 
     A statement is superseded by another one of the same agent only: two agents may speak
     with different people of the same name.
@@ -109,19 +110,20 @@ def settle_answer(
         own = [one.columns for one in agent.lanes]
         items = [item for item in ranked if _is_among(item, own)]
         settled += _settle_agent(items, agent, asked)
-    topics = read_cues(asked.sought.question.text).topics
     known = [
         item
         for item in settled
-        if item.is_near
-        or (asked.guesses and (item.answers or _tells_of(topics, item)))
+        if item.is_near or (asked.guesses and _is_guessed(item, asked))
     ]
     return sorted(known, key=lambda item: -item.score)
 
 
-def _tells_of(topics: frozenset[str], item: Ranked) -> bool:
-    """Return whether a row tells of one of these everyday topics."""
-    return not topics.isdisjoint(read_cues(item.content).topics)
+def _is_guessed(item: Ranked, asked: AnswerQuestion) -> bool:
+    """Return whether a row likely answers the question, or tells of its topic."""
+    question = read_cues(asked.sought.question.text)
+    if item.answers and question.has("own"):
+        return True
+    return not question.topics.isdisjoint(read_cues(item.content).topics)
 
 
 def _is_among(item: Ranked, columns: Sequence[Columns]) -> bool:

@@ -233,11 +233,6 @@ def asks_past(question: str) -> bool:
     return "asks_past" in read_cues(question).found
 
 
-def asks_own(question: str) -> bool:
-    """Return whether a question asks for the speaker's own matters."""
-    return read_cues(question).has("own")
-
-
 def split_at_change(question: str) -> tuple[str, str]:
     """Return what a folded question asks for, and the change before which it held.
 
