@@ -31,8 +31,8 @@ from varve.domain.search.supersession import (
     put_current_first,
 )
 from varve.domain.statements.answers.answering import ASKED_PLACES
-from varve.domain.statements.questions.bearing import seeks_own_state
-from varve.domain.statements.texts.cues import asks_past, read_cues
+from varve.domain.statements.questions.bearing import is_of_own
+from varve.domain.statements.texts.cues import asks_past
 from varve.domain.summary import NO_WORDS
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing
@@ -348,10 +348,8 @@ def _has_window(way: Route) -> bool:
 
 def _may_guess(way: Route) -> bool:
     """Return whether a question of oneself or one's people, present or past, names no time."""
-    if way.understood is not None or _has_window(way):
-        return False
-    asked = read_cues(way.text)
-    return asked.has("own") or seeks_own_state(asked)
+    is_timeless = way.understood is None and not _has_window(way)
+    return is_timeless and is_of_own(way.text)
 
 
 def _searched(

@@ -75,6 +75,12 @@ def seeks_own_state(asked: Cues) -> bool:
     return seeks_own(asked) and (_names_own(asked) or _has_own_people(asked))
 
 
+def is_of_own(question: str) -> bool:
+    """Return whether a question is about the speaker or their people."""
+    asked = read_cues(question)
+    return asked.has("own") or seeks_own_state(asked)
+
+
 def asks_for_own(asked: Cues) -> bool:
     """Return whether a prompt asks for the speaker's state, or for what memory knows.
 
