@@ -29,7 +29,7 @@ from varve.domain.statements.standings.known import (
     tell_rests,
 )
 from varve.domain.statements.stores.told_values import ToldValues
-from varve.domain.statements.texts.cues import read_cues
+from varve.domain.statements.texts.cues import Cues, read_cues
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +110,17 @@ def settle_answer(
         own = [one.columns for one in agent.lanes]
         items = [item for item in ranked if _is_among(item, own)]
         settled += _settle_agent(items, agent, asked)
+    question = read_cues(asked.sought.question.text)
     known = [
         item
         for item in settled
-        if item.is_near or (asked.guesses and _is_guessed(item, asked))
+        if item.is_near or (asked.guesses and _is_guessed(item, question))
     ]
     return sorted(known, key=lambda item: -item.score)
 
 
-def _is_guessed(item: Ranked, asked: AnswerQuestion) -> bool:
+def _is_guessed(item: Ranked, question: Cues) -> bool:
     """Return whether a row likely answers the question, or tells of its topic."""
-    question = read_cues(asked.sought.question.text)
     if item.answers and question.has("own"):
         return True
     return not question.topics.isdisjoint(read_cues(item.content).topics)
