@@ -44,8 +44,10 @@ def memory(tmp_path: Path, clock: SetClock) -> Memory:
     return memory
 
 
-def move_in_graph(memory: Memory, city: str) -> None:
-    moved = {"source_id": "Dana", "label": "lives_in", "target_id": city}
+def move_in_graph(
+    memory: Memory, city: str, label: str = "lives_in"
+) -> None:
+    moved = {"source_id": "Dana", "label": label, "target_id": city}
     with memory.graph as graph:
         graph.update_facts([moved])
 
@@ -144,6 +146,24 @@ def test_a_graphs_value_takes_the_place_of_the_attribute(
     assert (
         "Madrid" not in memory.context("Where do I live?", user_id=USER).text
     )
+
+
+@pytest.mark.parametrize(
+    "label", ["LIVES_IN", "livesIn", "lives in", "Lives-in"]
+)
+def test_3_a_label_in_another_spelling_corrects_what_was_told(
+    memory: Memory, label: str
+) -> None:
+    move_in_graph(memory, "Porto", label)
+    assert ("lives_in", "porto") in list_held(memory)
+    assert ("lives_in", "madrid") not in list_held(memory)
+    assert read_profile(memory)["location"] == "Porto"
+    first = memory.search("Where do I live?", user_id=USER).results[0]
+    assert "Porto" in first.content
+    assert first.current
+    block = memory.context("Where do I live?", user_id=USER)
+    assert "Porto" in block.text
+    assert "Madrid" not in block.text.replace("born in Madrid", "")
 
 
 def test_an_end_in_the_graph_ends_the_attribute(memory: Memory) -> None:

@@ -17,13 +17,13 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.errors import Retryable
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.identity import Scope
+from varve.domain.predicates import name_predicate
 from varve.domain.triple import Op
 from varve.ports.models import Reply
 from varve.usecases.ingest.reading import (
     CheckpointedExtractor,
     ModelExtractor,
     parse_event_time,
-    snake_case,
 )
 
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -254,7 +254,7 @@ class TestOperations:
         "name", ["livesIn", "Lives in", "lives-in", " lives_in ", "LIVES__IN"]
     )
     def test_a_predicate_has_one_spelling(self, name: str) -> None:
-        assert snake_case(name) == "lives_in"
+        assert name_predicate(name) == "lives_in"
 
 
 class TestTimes:

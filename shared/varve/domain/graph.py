@@ -18,6 +18,7 @@ from varve.domain.calendar import iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import reference
 from varve.domain.names import normalized
+from varve.domain.predicates import name_predicate
 from varve.domain.triple import (
     Op,
     Triple,
@@ -141,7 +142,7 @@ def parse_fact(
 ) -> TripleOperation:
     """Return the operation for a fact as the graph's API takes it.
 
-    A fact has `source_id`, `label` and `target_id` (optional with DELETE). Optional are
+    A fact has `source_id`, `label` (read as snake case) and `target_id` (optional with DELETE). Optional are
     `valid_at` (default: now), `replaces` (only UPDATE uses it) and `properties`
     (confidence, conversationId, messageIds, userId).
     Raises Rejected: names the faulty part of `field`.
@@ -161,7 +162,7 @@ def parse_fact(
     return TripleOperation(
         op=op,
         subject=fact.source_id,
-        predicate=fact.label,
+        predicate=name_predicate(fact.label),
         object=fact.target_id,
         event_time=fact.valid_at or now,
         created_at=now,
@@ -180,7 +181,7 @@ def _validate_fact(op: Op, value: object, field: str) -> _Fact:
         )
     except ValidationError as error:
         raise rejected(error, f"{field}.") from error
-    if not normalized(fact.source_id) or not normalized(fact.label):
+    if not normalized(fact.source_id) or not name_predicate(fact.label):
         raise Rejected(field, "has an empty source_id or label")
     if op is not Op.DELETE and not normalized(fact.target_id):
         raise Rejected(f"{field}.target_id", "is missing")

@@ -1,4 +1,6 @@
-"""Predicates of triples that have one value at a time."""
+"""Predicates of triples: their form, and those that have one value at a time."""
+
+import re
 
 SINGLE_VALUED = frozenset(
     {
@@ -16,6 +18,15 @@ FAVOURITE = "favourite_"
 def is_single_valued(predicate: str) -> bool:
     """Return whether a newer value of the predicate closes the one before it."""
     return predicate in SINGLE_VALUED or predicate.startswith(FAVOURITE)
+
+
+def name_predicate(label: str) -> str:
+    """Return `LIVES_IN`, `livesIn`, `Lives in` and `lives-in` as `lives_in`.
+
+    It is empty if the label has neither a letter nor a digit.
+    """
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", label)
+    return re.sub(r"[\W_]+", "_", words).strip("_").lower()
 
 
 def name_favourite(sort: str) -> str:

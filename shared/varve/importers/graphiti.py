@@ -109,7 +109,7 @@ def _read_edge(
         return
     fact: dict[str, Any] = {
         "source_id": source,
-        "label": text_of(edge.get("name")).lower(),
+        "label": text_of(edge.get("name")),
         "target_id": target,
         "properties": _read_origin(edge, options),
     }

@@ -1,7 +1,6 @@
 """Extract with a chat model, once for each batch however often it is delivered."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +9,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.identity import digest
+from varve.domain.predicates import name_predicate
 from varve.domain.record import fact_id
 from varve.domain.triple import (
     Op,
@@ -86,7 +86,7 @@ class _ReplyReader:
 
     def _operation(self, raw: ReplyTriple) -> TripleOperation | None:
         subject = raw.subject.strip()
-        predicate = snake_case(raw.predicate)
+        predicate = name_predicate(raw.predicate)
         value = raw.object.strip()
         cited = self._cited(raw.message_ids)
         if not (cited and subject and predicate):
@@ -148,12 +148,6 @@ def parse_event_time(text: str, zone: ZoneInfo) -> datetime | None:
         return parsed.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def snake_case(name: str) -> str:
-    """Return `livesIn`, `Lives in` and `lives-in` as `lives_in`."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[\W_]+", "_", words).strip("_").lower()
 
 
 def _unit(value: float) -> float:
