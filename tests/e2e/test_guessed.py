@@ -57,6 +57,13 @@ PEOPLE = [
     ("Me he casado con Ana.", "¿Quién es mi mujer?"),
 ]
 
+FEW = [
+    ("I've a tortoise called Kevin", "What pets do I have?", "Kevin"),
+    ("I'm on the till at Boots", "Where do I work?", "Boots"),
+    ("Spurs till I die, sadly", "Which team do I support?", "Spurs"),
+    ("Soy fontanero de toda la vida", "¿En qué trabajo?", "fontanero"),
+]
+
 
 def fill(root: Path, name: str) -> Memory:
     """Return the memory of everyday statements of this name."""
@@ -145,6 +152,25 @@ def test_10_a_question_for_ones_people_is_answered_by_its_topic(
     name = told.rstrip(".").split()[-1]
     assert name in found.content
     assert name in memory.context(question, user_id=USER).text
+
+
+@pytest.mark.parametrize(("told", "question", "value"), FEW)
+def test_10_of_few_statements_any_may_answer_a_question_of_ones_own(
+    tmp_path: Path, told: str, question: str, value: str
+) -> None:
+    memory = tell(tmp_path, (told, CHATTER[0]), NOW)
+    found = memory.search(question, user_id=USER)
+    assert any(value in one.content for one in found.results)
+    assert value in memory.context(question, user_id=USER).text
+
+
+def test_13_a_guess_has_a_hint(tmp_path: Path) -> None:
+    memory = tell(tmp_path, ("I've a tortoise called Kevin",), NOW)
+    guessed = memory.search("What pets do I have?", user_id=USER)
+    assert guessed.results
+    assert "these may answer" in (guessed.hint or "")
+    found = memory.search("What is my tortoise called?", user_id=USER)
+    assert found.hint is None
 
 
 @pytest.mark.parametrize(

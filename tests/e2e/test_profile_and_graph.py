@@ -44,9 +44,7 @@ def memory(tmp_path: Path, clock: SetClock) -> Memory:
     return memory
 
 
-def move_in_graph(
-    memory: Memory, city: str, label: str = "lives_in"
-) -> None:
+def move_in_graph(memory: Memory, city: str, label: str = "lives_in") -> None:
     moved = {"source_id": "Dana", "label": label, "target_id": city}
     with memory.graph as graph:
         graph.update_facts([moved])

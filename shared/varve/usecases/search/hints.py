@@ -1,6 +1,6 @@
 """The hints of a search: why it found nothing, or not where the question asked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,8 @@ from varve.domain.entities import fold_of_user
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.question import asks_how_things_stand
+from varve.domain.search.ranking import Ranked
+from varve.domain.search.results import Browsed
 from varve.domain.search.routing import Route
 from varve.usecases.search.lookup import Lanes, Lookup, Running
 from varve.usecases.search.meant import explain_ambiguous
@@ -26,12 +28,28 @@ _NO_LIMITS: Mapping[str, Any] = {
 }
 
 
-def explain_found(way: Route, lanes: Lanes, running: Running) -> str | None:
+def explain_found(
+    way: Route,
+    lanes: Lanes,
+    running: Running,
+    found: Sequence[Ranked | Browsed],
+) -> str | None:
     """Return the hint of an answer with results; None: there is nothing to say."""
     return (
         _explain_outside(way, lanes, running)
         or _explain_finer(way, lanes)
         or _explain_name(way, running)
+        or _explain_guess(found)
+    )
+
+
+def _explain_guess(found: Sequence[Ranked | Browsed]) -> str | None:
+    """Say that the results are guessed; None: they are not."""
+    if any(isinstance(one, Browsed) or one.is_near for one in found):
+        return None
+    return (
+        "Nothing here shares a word or a meaning with the question; these "
+        "may answer it."
     )
 
 

@@ -168,7 +168,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     )
     hint = (
         explain_bearers(meant, [item.content for item in best])
-        or explain_found(way, lanes, running)
+        or explain_found(way, lanes, running, best)
         if best
         else explain_empty(way, lanes, len(found), running, look_up)
     )

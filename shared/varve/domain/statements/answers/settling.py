@@ -30,6 +30,10 @@ from varve.domain.statements.standings.known import (
 )
 from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.cues import Cues, read_cues
+from varve.domain.statements.texts.persons import Persons
+
+FEW_TOLD = 5
+"""Of so few statements any may answer an everyday question of one's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,12 @@ class AgentLanes:
         found = (one for one in self.lanes if one.grain is Grain.WORKING)
         return next(found, None)
 
+    def tells_few(self, visible: Filter) -> bool:
+        """Return whether persons told so little that any of it may answer."""
+        if self.store is None:
+            return False
+        return self.store.derive(Persons).count_told(visible) <= FEW_TOLD
+
     @property
     def levels(self) -> list[Columns]:
         """The columns of the summaries."""
@@ -99,8 +109,8 @@ def settle_answer(
     """Return the rows of an answer with their standings, best first.
 
     Where nothing shares a word or a meaning with the question, only what likely answers
-    it or tells of its topic is left, if the question `guesses`. For a question of one's people
-    ("Who is my fiancée?") that is the topic alone.
+    it, tells of its topic or is among few statements is left, if the question `guesses`. For
+    a question of one's people ("Who is my fiancée?") that is the topic alone.
 
     A statement is superseded by another one of the same agent only: two agents may speak
     with different people of the same name.
@@ -111,17 +121,24 @@ def settle_answer(
         items = [item for item in ranked if _is_among(item, own)]
         settled += _settle_agent(items, agent, asked)
     question = read_cues(asked.sought.question.text)
+    tells_few = all(agent.tells_few(asked.visible) for agent in agents)
     known = [
         item
         for item in settled
-        if item.is_near or (asked.guesses and _is_guessed(item, question))
+        if item.is_near
+        or (asked.guesses and _is_guessed(item, question, tells_few=tells_few))
     ]
     return sorted(known, key=lambda item: -item.score)
 
 
-def _is_guessed(item: Ranked, question: Cues) -> bool:
-    """Return whether a row likely answers the question, or tells of its topic."""
-    if item.answers and question.has("own"):
+def _is_guessed(item: Ranked, question: Cues, *, tells_few: bool) -> bool:
+    """Return whether a row likely answers the question, or tells of its topic.
+
+    Where persons told few statements (`tells_few`), each may answer an everyday question of
+    one's own.
+    """
+    is_everyday = tells_few and bool(question.topics)
+    if question.has("own") and (item.answers or is_everyday):
         return True
     return not question.topics.isdisjoint(read_cues(item.content).topics)
 
