@@ -4,7 +4,8 @@ Each memory of `benchmarks/everyday` (see `everyday_cases.py`) is one person's: 
 statements on different days, a third of which change what was said before, and questions
 about the present. Those of `diaries` tell what was done, which stays so, and the questions ask
 for that. Those of `plain` are of a first try: 5 to 8 short statements, of which one or two change,
-beside others of nearly the same kind. No model is configured. Printed for each hand that wrote them:
+beside others of nearly the same kind; those of `few` have two to five. No model is configured.
+Printed for each hand that wrote them:
 
 - first right: the first result is a statement that answers;
 - stale first: the first result is one that answered before;

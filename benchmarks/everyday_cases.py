@@ -20,7 +20,7 @@ from varve.domain.statements.answers.summary_sentences import read_sentences
 FOLDER = Path(__file__).parent / "everyday"
 HANDS = (
     "one", "two", "three", "diaries", "diaries_apart", "plain", "plain_apart", "chats",
-    "talks", "talks_apart",
+    "talks", "talks_apart", "few", "few_apart",
 )  # fmt: skip
 NOW = BEGINNING + timedelta(days=260)
 USER = "u-1"

@@ -240,3 +240,33 @@ def test_invariant_11_a_change_of_a_thing_ends_nothing_in_a_small_memory(
     found = memory.search(question, user_id=USER).results
     assert told.removesuffix(".").split()[-1] in found[0].content
     assert found[0].current
+
+
+@pytest.mark.parametrize(
+    ("told", "later", "question"),
+    [
+        (
+            "I play bass in a covers band called Dad Noise",
+            "Caught a bass off the pier, four pounds, best fish of my life!",
+            "What instrument do I play?",
+        ),
+        (
+            "Toco el violín.",
+            "Vendí el piano de mi tía.",
+            "¿Qué instrumento practico?",
+        ),
+        (
+            "Mi boda es en octubre.",
+            "El juzgado nos ha dado el día 18, a las doce.",
+            "¿Cuándo me caso?",
+        ),
+    ],
+)
+def test_invariant_11_hardly_anything_is_marked_of_two_statements_without_need(
+    tmp_path: Path, told: str, later: str, question: str
+) -> None:
+    memory = tell(tmp_path, [told, later], NOW)
+    found = memory.search(question, user_id=USER).results
+    value = told.rstrip(".").split()[-1]
+    (first,) = (one for one in found if value in one.content)
+    assert first.current

@@ -19,6 +19,7 @@ from varve.domain.statements.answers.repeating import (
 )
 from varve.domain.statements.answers.replies import asks_for_replies
 from varve.domain.statements.answers.summary_places import AnswerPlaces
+from varve.domain.statements.questions.asking import SCARCE
 from varve.domain.statements.standings.confirmed_places import (
     fold_confirmations,
 )
@@ -31,9 +32,6 @@ from varve.domain.statements.standings.known import (
 from varve.domain.statements.stores.told_values import ToldValues
 from varve.domain.statements.texts.cues import Cues, read_cues
 from varve.domain.statements.texts.persons import Persons
-
-FEW_TOLD = 5
-"""Of so few statements any may answer an everyday question of one's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ class AgentLanes:
         """Return whether persons told so little that any of it may answer."""
         if self.store is None:
             return False
-        return self.store.derive(Persons).count_told(visible) <= FEW_TOLD
+        return self.store.derive(Persons).count_told(visible) <= SCARCE
 
     @property
     def levels(self) -> list[Columns]:
@@ -120,25 +118,37 @@ def settle_answer(
         own = [one.columns for one in agent.lanes]
         items = [item for item in ranked if _is_among(item, own)]
         settled += _settle_agent(items, agent, asked)
-    question = read_cues(asked.sought.question.text)
-    tells_few = all(agent.tells_few(asked.visible) for agent in agents)
-    known = [
-        item
-        for item in settled
-        if item.is_near
-        or (asked.guesses and _is_guessed(item, question, tells_few=tells_few))
-    ]
+    known = [item for item in settled if item.is_near]
+    if asked.guesses and len(known) < len(settled):
+        known += _guess(settled, agents, asked)
     return sorted(known, key=lambda item: -item.score)
 
 
-def _is_guessed(item: Ranked, question: Cues, *, tells_few: bool) -> bool:
-    """Return whether a row likely answers the question, or tells of its topic.
+def _guess(
+    settled: Sequence[Ranked],
+    agents: Sequence[AgentLanes],
+    asked: AnswerQuestion,
+) -> list[Ranked]:
+    """Return the rows that may answer, though nothing of theirs is near the question.
 
-    Where persons told few statements (`tells_few`), each may answer an everyday question of
-    one's own.
+    Each of few statements may answer an everyday question.
     """
-    is_everyday = tells_few and bool(question.topics)
-    if question.has("own") and (item.answers or is_everyday):
+    asking = asked.sought.question
+    question = read_cues(asking.text)
+    is_of_few = bool(question.topics or asking.kinds) and all(
+        agent.tells_few(asked.visible) for agent in agents
+    )
+    return [
+        item
+        for item in settled
+        if not item.is_near
+        and _is_guessed(item, question, is_of_few=is_of_few)
+    ]
+
+
+def _is_guessed(item: Ranked, question: Cues, *, is_of_few: bool) -> bool:
+    """Return whether a row likely answers, tells of the topic, or is one of few of one's own."""
+    if question.has("own") and (item.answers or is_of_few):
         return True
     return not question.topics.isdisjoint(read_cues(item.content).topics)
 

@@ -25,6 +25,8 @@ where all that was found tells of one.
 """
 FEW_STATED, MOST_STATED = 0.5, 0.65
 """Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
+SCARCE, ENOUGH = 5, 9
+"""So few statements of persons are hardly a memory, and so many are one."""
 BY_PLACE = 0.7
 """How much the place that search gave counts in the latter. It is set by hand, for the cases of
 the fit stand among talk.
@@ -65,6 +67,16 @@ class Asking:
         if self.is_past or not self.words.most:
             return 0.0
         return BY_PLACE * self.plainness
+
+    @property
+    def scarcity(self) -> float:
+        """How far persons told hardly anything, from 0 to 1; 0 for a question about the past.
+
+        In a first try two to five statements stand alone, each of its own matter.
+        """
+        if self.is_past:
+            return 0.0
+        return min(1.0, max(0.0, (ENOUGH - self.count) / (ENOUGH - SCARCE)))
 
     @property
     def plainness(self) -> float:

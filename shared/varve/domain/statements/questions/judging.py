@@ -57,6 +57,8 @@ of one matter: what answers likeliest is likely what took the place of an earlie
 """
 CROWD_CARE = 0.5
 """How much more a pair must score for each unit of the crowd."""
+SCARCE_CARE = 1.0
+"""How much more it must score where persons told hardly anything."""
 
 
 class AskedMatters:
@@ -133,8 +135,9 @@ class AskedMatters:
 
     @property
     def care(self) -> float:
-        """How much higher a pair scores among many statements, to be as sure as among few."""
-        return CROWD_CARE * self.asking.crowd
+        """How much higher a pair must score among many statements, and among hardly any."""
+        scarce = SCARCE_CARE * self.asking.scarcity
+        return CROWD_CARE * self.asking.crowd + scarce
 
     def is_compared(self, matter: Matter) -> bool:
         """Return whether the question compares a matter with others."""
