@@ -143,3 +143,26 @@ def test_invariant_11_a_change_stands_before_what_it_ends(
     assert words in first.content
     assert first.current
     assert not any(one.current for one in rest if before[-8:-1] in one.content)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "question", "value"),
+    [
+        ("I work at Globex.", "I joined Initech last week.", "Where do I work?", "Initech"),
+        ("I work at Globex.", "Today was my first day at Initech.", "Where do I work?", "Initech"),
+        ("My phone is an iPhone 12.", "I bought a Pixel 8.", "What phone do I have?", "Pixel"),
+        ("I bank with Barclays.", "I moved my account to Monzo.", "Which bank am I with?", "Monzo"),
+        ("I use Vim.", "I switched to Helix.", "Which editor do I use?", "Helix"),
+        ("I'm on the night shift.", "They put me on days.", "Which shift am I on?", "days"),
+        ("I support Leeds.", "I'm a Spurs fan now.", "Which team do I support?", "Spurs"),
+        ("Trabajo de noche.", "Me pasaron a las mañanas.", "¿Qué turno tengo?", "mañanas"),
+    ],
+)  # fmt: skip
+def test_invariant_11_the_later_of_two_statements_stands_first(
+    tmp_path: Path, before: str, after: str, question: str, value: str
+) -> None:
+    memory = tell(tmp_path, (before, after), NOW)
+    first, *rest = memory.search(question, user_id=USER).results
+    assert value in first.content
+    assert not any(one.current for one in rest)
+    assert value in memory.context(question, user_id=USER).text
