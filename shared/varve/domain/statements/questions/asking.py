@@ -25,7 +25,7 @@ where all that was found tells of one.
 """
 FEW_STATED, MOST_STATED = 0.5, 0.65
 """Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
-SCARCE, ENOUGH = 5, 9
+SCARCE, ENOUGH = 5, 7
 """So few statements of persons are hardly a memory, and so many are one."""
 BY_PLACE = 0.7
 """How much the place that search gave counts in the latter. It is set by hand, for the cases of

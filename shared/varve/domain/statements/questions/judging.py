@@ -121,9 +121,10 @@ class AskedMatters:
 
     def _find_least_of_any(self, matter: Matter, other: Matter) -> float:
         """Return the same, whichever statement stands first."""
+        care = self.care + SCARCE_CARE * self.asking.scarcity
         if self._by_line and not self._tells_of_others(matter, other):
-            return LEAST_DOUBTED + self.care
-        least = LEAST_SUPERSEDING + self.care
+            return LEAST_DOUBTED + care
+        least = LEAST_SUPERSEDING + care
         if self._by_line or self._odds[matter] == self._greatest:
             return least
         return least + MANY_CARE * self.asking.many
@@ -135,9 +136,8 @@ class AskedMatters:
 
     @property
     def care(self) -> float:
-        """How much higher a pair must score among many statements, and among hardly any."""
-        scarce = SCARCE_CARE * self.asking.scarcity
-        return CROWD_CARE * self.asking.crowd + scarce
+        """How much higher a pair scores among many statements, to be as sure as among few."""
+        return CROWD_CARE * self.asking.crowd
 
     def is_compared(self, matter: Matter) -> bool:
         """Return whether the question compares a matter with others."""
