@@ -142,9 +142,9 @@ def parse_fact(
 ) -> TripleOperation:
     """Return the operation for a fact as the graph's API takes it.
 
-    A fact has `source_id`, `label` (read as snake case) and `target_id` (optional with DELETE). Optional are
-    `valid_at` (default: now), `replaces` (only UPDATE uses it) and `properties`
-    (confidence, conversationId, messageIds, userId).
+    A fact has `source_id`, `label` (read as snake case) and `target_id` (optional with
+    DELETE). Optional are `valid_at` (default: now), `replaces` (only UPDATE uses it) and
+    `properties` (confidence, conversationId, messageIds, userId).
     Raises Rejected: names the faulty part of `field`.
     """
     fact = _validate_fact(op, value, field)

@@ -119,20 +119,22 @@ def settle_answer(
         items = [item for item in ranked if _is_among(item, own)]
         settled += _settle_agent(items, agent, asked)
     known = [item for item in settled if item.is_near]
-    if asked.guesses and len(known) < len(settled):
-        known += _guess(settled, agents, asked)
+    others = [item for item in settled if not item.is_near]
+    known += _guess(others, agents, asked)
     return sorted(known, key=lambda item: -item.score)
 
 
 def _guess(
-    settled: Sequence[Ranked],
+    others: Sequence[Ranked],
     agents: Sequence[AgentLanes],
     asked: AnswerQuestion,
 ) -> list[Ranked]:
-    """Return the rows that may answer, though nothing of theirs is near the question.
+    """Return the rows that may answer, of those that are not near the question.
 
-    Each of few statements may answer an everyday question.
+    Each of few statements may answer an everyday question. Empty: the question guesses none.
     """
+    if not (others and asked.guesses):
+        return []
     asking = asked.sought.question
     question = read_cues(asking.text)
     is_of_few = bool(question.topics or asking.kinds) and all(
@@ -140,9 +142,8 @@ def _guess(
     )
     return [
         item
-        for item in settled
-        if not item.is_near
-        and _is_guessed(item, question, is_of_few=is_of_few)
+        for item in others
+        if _is_guessed(item, question, is_of_few=is_of_few)
     ]
 
 

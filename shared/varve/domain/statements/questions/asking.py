@@ -70,19 +70,16 @@ class Asking:
 
     @property
     def scarcity(self) -> float:
-        """How far persons told hardly anything, from 0 to 1; 0 for a question about the past.
+        """How far persons told hardly anything, from 0 to 1.
 
         In a first try two to five statements stand alone, each of its own matter.
         """
-        if self.is_past:
-            return 0.0
-        return min(1.0, max(0.0, (ENOUGH - self.count) / (ENOUGH - SCARCE)))
+        return 1 - _place_between(SCARCE, ENOUGH, self.count)
 
     @property
     def plainness(self) -> float:
         """How far what was found is hardly anything but statements, from 0 to 1."""
-        stated = (self.stated - FEW_STATED) / (MOST_STATED - FEW_STATED)
-        return min(1.0, max(0.0, stated))
+        return _place_between(FEW_STATED, MOST_STATED, self.stated)
 
     @property
     def crowd(self) -> float:
@@ -132,6 +129,11 @@ class Found:
     cosine: float
     is_fact: bool = False
     is_assistant: bool = False
+
+
+def _place_between(low: float, high: float, value: float) -> float:
+    """Return how far a value lies from `low` to `high`: 0 up to `low`, 1 from `high`."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def list_first_said(found: Iterable[Found]) -> list[str]:
