@@ -32,6 +32,7 @@ from varve.domain.statements.questions.asked_words import AskedWords
 from varve.domain.statements.questions.asking import (
     Asking,
     Found,
+    count_mixed,
     count_valued,
     list_first_said,
     measure_stated,
@@ -184,6 +185,7 @@ def _read_asking(
         max((one.cosine for one in found.values()), default=0.0),
         measure_stated(said),
         is_bare=len(written_words(text)) == 1,
+        mixed=count_mixed(said),
     )
 
 

@@ -193,19 +193,29 @@ def score_pair(
 def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
     """Return whether the later text cannot supersede the earlier one, for this question."""
     cues = later.cues
-    if _tells_no_state(asking, cues):
-        return True
-    if turns_to_another(earlier, later) or leaves_named(earlier, later):
+    if _tells_no_state(asking, cues) or leaves_named(earlier, later):
         return True
     if corrects_another_event(earlier, later):
         return True
     if tells_place_of_another(earlier, later):
         return True
     return (
-        leaves_another(earlier.cues, cues)
-        or names_value_again(earlier.cues, cues)
-        or leaves(asking.cues, earlier.text, cues)
+        names_value_again(earlier.cues, cues)
         or _tells_another_matter(asking, earlier.cues, cues)
+        or _changes_else(asking, earlier, later)
+    )
+
+
+def _changes_else(
+    asking: Asking, earlier: Statement, later: Statement
+) -> bool:
+    """Return whether the later text shows that it changes another matter, if there is one."""
+    if asking.is_of_one_matter:
+        return False
+    return (
+        turns_to_another(earlier, later)
+        or leaves_another(earlier.cues, later.cues)
+        or leaves(asking.cues, earlier.text, later.cues)
     )
 
 

@@ -19,6 +19,10 @@ LEAST_TALK = 4
 """Fewer statements are no talk."""
 MOST_OF_FEW = 0.4
 """Where `many` is greater, what was found tells of more than one matter."""
+LEAST_OF_ONE = 0.5
+"""The least of `few` where what was found passes for one matter."""
+MOST_MIXED = 1
+"""Where more messages tell several matters each, memory is of more than one."""
 OF_ELSEWHERE = 1.0
 """By so much less a text supersedes that seems to tell of another matter than the earlier one,
 where all that was found tells of one.
@@ -43,6 +47,7 @@ class Asking:
     it asks who, where or how much, not whether something is so. `is_of_event`: it asks for
     what was done once, and one of the first statements found tells that. `nearest` is the
     greatest likeness of what was found to the question. `is_bare`: it is a word alone, as a name.
+    `mixed` counts the messages found that tell more than one matter.
     """
 
     cues: Cues
@@ -55,6 +60,7 @@ class Asking:
     nearest: float = 0.0
     stated: float = 0.0
     is_bare: bool = False
+    mixed: int = 0
 
     @property
     def by_place(self) -> float:
@@ -101,6 +107,16 @@ class Asking:
         if self.count < LEAST_TALK:
             return 0.0
         return max(0.0, 1 - self.many / MOST_OF_FEW) * (1 - self.plainness)
+
+    @property
+    def is_of_one_matter(self) -> bool:
+        """Whether what was found tells of one matter among talk, as far as it shows.
+
+        Then a later text has no other matter to change, in whatever words it tells it.
+        """
+        if self.is_past or self.mixed > MOST_MIXED:
+            return False
+        return self.few >= LEAST_OF_ONE
 
     @property
     def doubt(self) -> float:
@@ -154,6 +170,11 @@ def count_valued(said: Iterable[str]) -> int:
     """Return how many matters of what persons said state a value of their own."""
     matters = chain.from_iterable(map(split_matters, said))
     return sum(map(_states_value, matters))
+
+
+def count_mixed(said: Iterable[str]) -> int:
+    """Return how many messages tell more than one matter."""
+    return sum(len(split_matters(text)) > 1 for text in said)
 
 
 def _states_value(text: str) -> bool:

@@ -99,7 +99,7 @@ class AskedMatters:
             for matter in self.matters
             if not relate(asking.cues, store.read(matter).cues)
         )
-        if asking.words.finds_related and not asking.is_past:
+        if self._puts_unasked_behind():
             for matter in filter(self._changes_unasked, self.matters):
                 self._odds[matter] -= OF_UNASKED
         self._greatest = max(self._odds.values(), default=0.0)
@@ -107,6 +107,13 @@ class AskedMatters:
             matter: _sigmoid(score_order(asking, found[matter], odds))
             for matter, odds in self._odds.items()
         }
+
+    def _puts_unasked_behind(self) -> bool:
+        """Return whether a change of what is not asked for answers less likely."""
+        asking = self.asking
+        if asking.is_past or asking.is_of_one_matter:
+            return False
+        return asking.words.finds_related
 
     def find_answering(self, matter: Matter) -> float:
         """Return the chance that a matter found answers the question, from 0 to 1."""
@@ -182,6 +189,8 @@ class AskedMatters:
 
     def _leaves(self, matter: Matter, other: Matter) -> bool:
         """Return whether a later statement leaves as it is what a question asks of an earlier one."""
+        if self.asking.is_of_one_matter:
+            return False
         earlier = self.store.read(matter)
         later = self.store.read(other)
         whole = self.store.read_whole(matter).text
@@ -212,7 +221,10 @@ class AskedMatters:
         Globex" or of a question for work. Asked about the past every pair is scored.
         """
         later = self.store.read(other).cues
-        if self.asking.is_past or later.has("correcting"):
+        asking = self.asking
+        if asking.is_past or asking.is_of_one_matter:
+            return False
+        if later.has("correcting"):
             return False
         if other not in self._unasked:
             return False
