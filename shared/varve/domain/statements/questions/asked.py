@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from varve.domain.language.tokens import written_words
 from varve.domain.statements.pairs.confirming import only_reminds
 from varve.domain.statements.pairs.events import corrects_another_event
+from varve.domain.statements.pairs.harm import leaves_harm
 from varve.domain.statements.pairs.other_matters import (
     list_own_topics,
     only_visits,
@@ -201,6 +202,7 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
         return True
     return (
         names_value_again(earlier.cues, cues)
+        or leaves_harm(earlier.cues, cues)
         or _tells_another_matter(asking, earlier.cues, cues)
         or _changes_else(asking, earlier, later)
     )
