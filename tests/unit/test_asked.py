@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,3 +164,21 @@ def test_what_is_to_come_or_only_reminds_answers_less() -> None:
     reminder = Found("never forget where I live!", 1.0, 0, 0.3)
     assert score_row(asking, coming) < score_row(asking, holds)
     assert score_row(asking, reminder) < score_row(asking, holds)
+
+
+@pytest.mark.parametrize(
+    ("found", "is_one"),
+    [
+        ({}, True),
+        ({"valued": 9}, False),
+        ({"stated": 0.9}, False),
+        ({"mixed": 2}, False),
+        ({"is_past": True}, False),
+    ],
+)
+def test_what_was_found_among_talk_passes_for_one_matter(
+    found: dict[str, Any], is_one: bool
+) -> None:
+    question = read_cues("Where do I live?")
+    asking = Asking(question, count=12, words=NO_WORDS, **found)
+    assert asking.is_of_one_matter is is_one

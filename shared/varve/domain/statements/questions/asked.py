@@ -25,6 +25,7 @@ from varve.domain.statements.pairs.superseding import (
     leaves_named,
     names_value_again,
     relate,
+    split_clauses,
 )
 from varve.domain.statements.questions.asked_weights import (
     PAIR_WEIGHTS,
@@ -202,10 +203,25 @@ def _is_barred(asking: Asking, earlier: Statement, later: Statement) -> bool:
         return True
     return (
         names_value_again(earlier.cues, cues)
-        or leaves_harm(earlier.cues, cues)
+        or _leaves_told_harm(earlier, cues)
         or _tells_another_matter(asking, earlier.cues, cues)
         or _changes_else(asking, earlier, later)
     )
+
+
+def _leaves_told_harm(earlier: Statement, later: Cues) -> bool:
+    """Return whether a later text leaves an earlier allergy, whatever was requested with it.
+
+    "I'm allergic to bee stings, what do I carry on a hike?" stays true without the hike.
+    """
+    if not earlier.cues.has("harming"):
+        return False
+    told = [
+        clause
+        for clause in split_clauses(earlier.text)
+        if not read_cues(clause).asks
+    ]
+    return leaves_harm(read_cues(". ".join(told)), later)
 
 
 def _changes_else(
