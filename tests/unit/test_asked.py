@@ -174,11 +174,13 @@ def test_what_is_to_come_or_only_reminds_answers_less() -> None:
         ({"stated": 0.9}, False),
         ({"mixed": 2}, False),
         ({"is_past": True}, False),
+        ({"is_of_event": True}, False),
+        ({"count": 5}, False),
     ],
 )
 def test_what_was_found_among_talk_passes_for_one_matter(
     found: dict[str, Any], is_one: bool
 ) -> None:
     question = read_cues("Where do I live?")
-    asking = Asking(question, count=12, words=NO_WORDS, **found)
+    asking = Asking(question, **{"count": 12, "words": NO_WORDS} | found)
     assert asking.is_of_one_matter is is_one

@@ -112,9 +112,12 @@ class Asking:
     def is_of_one_matter(self) -> bool:
         """Whether what was found tells of one matter among talk, as far as it shows.
 
-        Then a later text has no other matter to change, in whatever words it tells it.
+        Then a later text has no other matter to change, in whatever words it tells it. Events
+        and the first few statements are each of their own.
         """
-        if self.is_past or self.mixed > MOST_MIXED:
+        if self.is_past or self.is_of_event:
+            return False
+        if self.scarcity or self.mixed > MOST_MIXED:
             return False
         return self.few >= LEAST_OF_ONE
 
