@@ -1,4 +1,7 @@
-"""Among talk a change is told in any words, and ends no allergy (2, invariant 11)."""
+"""Among talk a change is told in any words, and ends no allergy (2, invariant 11).
+
+A question that lacks its mark is one all the same (7, 10).
+"""
 
 from __future__ import annotations
 
@@ -80,3 +83,27 @@ def test_invariant_11_a_change_of_what_was_requested_ends_no_allergy(
 ) -> None:
     standing = find_standing(tmp_path, before, after, question)
     assert standing[before]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "question"),
+    [
+        (
+            "latex gloves wreck my hands at work, which cream is best?",
+            "patch results are back, gloves are innocent and its the chlorhexidine wash",
+            "what am i allergic to",
+        ),
+        (
+            "la moto la guardo en el garaje de la calle Luna, ¿pongo cadena?",
+            "ya no cabe ahí, duerme en el patio de Marta, ¿la tapo?",
+            "dónde guardo mi moto",
+        ),
+    ],
+)
+def test_10_a_question_without_its_mark_finds_its_answer(
+    tmp_path: Path, before: str, after: str, question: str
+) -> None:
+    bare = find_standing(tmp_path / "1", before, after, question)
+    marked = find_standing(tmp_path / "2", before, after, f"{question}?")
+    assert bare == marked
+    assert after in bare

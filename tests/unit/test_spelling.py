@@ -2,7 +2,11 @@
 
 import pytest
 
-from varve.domain.language.spelling import restore_accents, restore_apostrophes
+from varve.domain.language.spelling import (
+    restore_accents,
+    restore_apostrophes,
+    restore_question_mark,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +75,23 @@ def test_a_word_gets_its_accents(written: str, meant: str) -> None:
 )
 def test_words_that_lack_no_accents_stay(text: str) -> None:
     assert restore_accents(text) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("what am i allergic to", "what am i allergic to?"),
+        ("In which city do I live", "In which city do I live?"),
+        ("en qué calle vivo", "en qué calle vivo?"),
+        ("when is my dentist", "when is my dentist?"),
+        ("where do I live?", "where do I live?"),
+        ("I know what I like", "I know what I like"),
+        ("whatever", "whatever"),
+        ("What a day! I moved.", "What a day! I moved."),
+        ("where's 7.4 run", "where's 7.4 run?"),
+    ],
+)
+def test_a_question_has_the_mark_that_it_lacks(
+    written: str, meant: str
+) -> None:
+    assert restore_question_mark(written) == meant

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain
+from varve.domain.language.spelling import restore_question_mark
 from varve.domain.language.timemarks import is_relative_time
 from varve.domain.record import GRAINS, Store, StoreName
 from varve.domain.search.query import Filter, SearchRequest, as_of, window
@@ -160,7 +161,8 @@ def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
     is_only_time = words.rest == request.text
     if is_only_time or asks_for_everything(words.rest):
         return replace(found, where=inside, text="")
-    return replace(found, where=inside, text=words.rest)
+    text = restore_question_mark(words.rest)
+    return replace(found, where=inside, text=text)
 
 
 def _route_by_limits(
@@ -170,7 +172,7 @@ def _route_by_limits(
     grain = None if request.grain == "auto" else Grain(request.grain)
     lanes = (grain,) if grain else _choose_lanes(request)
     return Route(
-        text=request.text,
+        text=restore_question_mark(request.text),
         where=where,
         lanes=lanes,
         asked=grain,

@@ -18,6 +18,7 @@ from varve.domain.current_profile import select_current_entries
 from varve.domain.echo import without_injected
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
+from varve.domain.language.spelling import restore_question_mark
 from varve.domain.profile import (
     DEFAULT_USER,
     VITAL_KEYS,
@@ -248,7 +249,7 @@ def _query(prompt: str) -> str:
 
     A long prompt has its question in one of the two.
     """
-    own = without_injected(prompt)
+    own = restore_question_mark(without_injected(prompt))
     if len(own) <= 2 * QUERY_END:
         return own
     return f"{own[:QUERY_END]}\n{own[-QUERY_END:]}"
