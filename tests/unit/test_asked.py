@@ -184,3 +184,8 @@ def test_what_was_found_among_talk_passes_for_one_matter(
     question = read_cues("Where do I live?")
     asking = Asking(question, **{"count": 12, "words": NO_WORDS} | found)
     assert asking.is_of_one_matter is is_one
+
+
+def test_words_that_ask_nothing_find_no_one_matter() -> None:
+    asking = Asking(read_cues("word 4"), count=12, words=NO_WORDS)
+    assert not asking.is_of_one_matter

@@ -115,7 +115,7 @@ class Asking:
         Then a later text has no other matter to change, in whatever words it tells it. Events
         and the first few statements are each of their own.
         """
-        if self.is_past or self.is_of_event:
+        if self.is_past or self.is_of_event or not self.cues.asks:
             return False
         if self.scarcity or self.mixed > MOST_MIXED:
             return False
