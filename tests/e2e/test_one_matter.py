@@ -51,7 +51,10 @@ HARM = [
 def find_standing(
     root: Path, before: str, after: str, question: str
 ) -> dict[str, bool]:
-    """Return which words found are current where both are told among talk; after "& " in one conversation."""
+    """Return which words found are current, where both are told among talk.
+
+    After "& " the second ones go on in the conversation of the first ones.
+    """
     later = after.removeprefix("& ")
     lines = [
         Line("-", before, before.split()[0], continues=False),

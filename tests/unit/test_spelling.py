@@ -2,11 +2,8 @@
 
 import pytest
 
-from varve.domain.language.spelling import (
-    restore_accents,
-    restore_apostrophes,
-    restore_question_mark,
-)
+from varve.domain.language.spelling import restore_accents, restore_apostrophes
+from varve.domain.statements.texts.cues import restore_question_mark
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from varve.domain.language.languages import installed_languages
 from varve.domain.language.tokens import fold
 
 _APOSTROPHE = "'"
-_SENTENCE_END = re.compile(r"[?¿!…:;\n]|\.(?:\s|$)")
 
 
 def restore_apostrophes(text: str) -> str:
@@ -25,13 +24,6 @@ def restore_accents(text: str) -> str:
     A word with a capital may be a name.
     """
     return _without_accents().sub(_restore, text)
-
-
-def restore_question_mark(text: str) -> str:
-    """Return a question with the mark that it lacks: "what am i allergic to"."""
-    if _SENTENCE_END.search(text) or not _openings().match(text):
-        return text
-    return f"{text}?"
 
 
 def restore_subject(text: str) -> str:
@@ -104,12 +96,3 @@ def _join_places(*, has_apostrophe: bool) -> str:
 
 def _write_hastily(spelt: str) -> str:
     return fold(spelt).replace(_APOSTROPHE, "")
-
-
-@cache
-def _openings() -> re.Pattern[str]:
-    """Return the words of all languages with which a question begins, after "in" or "a"."""
-    words: list[str] = []
-    for language in installed_languages():
-        words += [*language.questions.opening, *language.questions.asks_when]
-    return re.compile(rf"(?i)(?:\w{{1,2}}\s+)?(?:{'|'.join(words)})\b")

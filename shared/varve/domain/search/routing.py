@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain
-from varve.domain.language.spelling import restore_question_mark
 from varve.domain.language.timemarks import is_relative_time
 from varve.domain.record import GRAINS, Store, StoreName
 from varve.domain.search.query import Filter, SearchRequest, as_of, window
@@ -15,6 +14,7 @@ from varve.domain.search.question import (
     asks_for_everything,
     asks_what_happened,
 )
+from varve.domain.statements.texts.cues import restore_question_mark
 
 if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords

@@ -18,7 +18,6 @@ from varve.domain.current_profile import select_current_entries
 from varve.domain.echo import without_injected
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.language.spelling import restore_question_mark
 from varve.domain.profile import (
     DEFAULT_USER,
     VITAL_KEYS,
@@ -37,6 +36,7 @@ from varve.domain.relevance import (
 )
 from varve.domain.search.diversity import mmr
 from varve.domain.search.query import SearchRequest
+from varve.domain.statements.texts.cues import restore_question_mark
 from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.meter import doing

@@ -28,6 +28,7 @@ PASSING = frozenset({"supposed", "visiting", "past"})
 """Lists whose phrases concern one clause: another clause may tell what holds."""
 _CLAUSES = re.compile(r"[,.;:!?()]+|\s(?:and|but|y|pero)\s", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"[?¿!…:;\n]|\.(?:\s|$)")
 _SENTENCES = re.compile(r"[^.!?…]+[.!?…]*")
 _PARTS = re.compile(r"[,;:]\s|\s[-–—]+\s|(?=¿)")
 """Borders between the clauses of a question."""
@@ -226,6 +227,25 @@ def _open_question() -> re.Pattern[str]:
         )
     )
     return re.compile(rf"\W*(?:\w+\W+){{0,2}}(?:{words})\b")
+
+
+def restore_question_mark(text: str) -> str:
+    """Return a question with the mark that it lacks: "what am i allergic to"."""
+    if _SENTENCE_END.search(text) or not _beginning_question().match(text):
+        return text
+    return f"{text}?"
+
+
+@cache
+def _beginning_question() -> re.Pattern[str]:
+    """Return the words of all languages with which a question begins, after "in" or "a"."""
+    words = join_phrases(
+        lambda language: (
+            *language.questions.opening,
+            *language.questions.asks_when,
+        )
+    )
+    return re.compile(rf"(?i)(?:\w{{1,2}}\s+)?(?:{words})\b")
 
 
 def asks_past(question: str) -> bool:
