@@ -243,6 +243,12 @@ def test_a_route_without_its_window_keeps_the_question() -> None:
     )
 
 
+def test_10_a_question_keeps_its_restored_mark_without_its_window() -> None:
+    request = parse_search_request({"queryText": "what did I order in March"})
+    wide = route(request, NOW, UTC_ZONE).without_window(request)
+    assert wide.text == "what did I order in March?"
+
+
 def test_limits_that_leave_no_time_are_rejected() -> None:
     assert isinstance(
         attempt(lambda: routed("x", since="2026-02-01", until="2026-01-01")),

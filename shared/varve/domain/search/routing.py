@@ -138,7 +138,8 @@ class Route:
 
     def without_window(self, request: SearchRequest) -> "Route":
         """Return the route without the window that the question's words mean."""
-        return replace(self, where=self.limits, text=request.text, asked=None)
+        text = restore_question_mark(request.text)
+        return replace(self, where=self.limits, text=text, asked=None)
 
 
 def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
