@@ -4,7 +4,8 @@ Each case of `benchmarks/updates` (see `updates_cases.py`) is a store of its own
 statement and what changes it, or a look-alike that changes nothing, among chatter and
 the assistant's echoes. With `--together`, eight cases of other categories share a store
 and a user; with `--answered`, the assistant replies at length, as models do. No model is
-configured. Printed for each part, beside BM25 over the same words and BM25's best five,
+configured. The chatter is of a hand whose lines no fit and no choice has seen; `--chatter
+fitted` has that of the fits. Printed for each part, beside BM25 over the same words and BM25's best five,
 newest first:
 
 - first right: the first result is the message that holds;
@@ -32,6 +33,9 @@ import Stemmer
 
 from benchmarks.updates_cases import (
     BEGINNING,
+    CHOSEN,
+    FITTED,
+    OTHER,
     Case,
     Line,
     build_conversations,
@@ -109,6 +113,12 @@ def main() -> None:
         action="store_true",
         help="with written replies of the assistant: final and untouched",
     )
+    parser.add_argument(
+        "--chatter",
+        choices=(FITTED, CHOSEN, OTHER),
+        default=OTHER,
+        help="the chatter around each case: that of the fits, or other",
+    )
     parser.add_argument("--failures", action="store_true")
     parser.add_argument(
         "--stores", type=Path, help="keep the stores in this folder"
@@ -129,7 +139,12 @@ def main() -> None:
         with TemporaryDirectory() as temporary:
             folder = arguments.stores or Path(temporary)
             name = f"{part}-answered" if arguments.answered else part
-            tallies = measure(groups, folder / name, report)
+            tallies = measure(
+                groups,
+                folder / f"{name}-{arguments.chatter}",
+                report,
+                arguments.chatter,
+            )
         for way, tally in tallies.items():
             print(tally.row(way))
 
@@ -138,14 +153,15 @@ def measure(
     groups: Sequence[Sequence[Case]],
     folder: Path,
     report: Callable[[str], object],
+    chatter: str,
 ) -> dict[str, Tally]:
     """Return the counts of each way; `report` gets failures of Varve.
 
-    Each group of cases shares a store.
+    Each group of cases shares a store, among the chatter of this purpose.
     """
     tallies = {way: Tally() for way in WAYS}
     for group in groups:
-        memory, conversations = fill_store(group, folder)
+        memory, conversations = fill_store(group, folder, chatter)
         for case in group:
             own = ask_memory(memory, case, conversations)
             every = {"varve": own, **ask_bm25(case, conversations)}
@@ -158,12 +174,17 @@ def measure(
 
 
 def fill_store(
-    group: Sequence[Case], folder: Path
+    group: Sequence[Case], folder: Path, chatter: str
 ) -> tuple[Memory, list[dict[str, Any]]]:
-    """Return a memory with the conversations of a group of cases, and these."""
+    """Return a memory with the conversations of a group of cases, and these.
+
+    Around them stands the chatter of this purpose (`updates_cases.py`).
+    """
     is_alone = len(group) == 1
     conversations = (
-        build_conversations(group[0]) if is_alone else build_together(group)
+        build_conversations(group[0], chatter)
+        if is_alone
+        else build_together(group, chatter)
     )
     numbers = [str(case.number) for case in group]
     place = folder / "-".join(numbers)

@@ -25,6 +25,12 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "updates"
+CHATTER = FOLDER / "chatter"
+"""Files of conversations about other things, one of each purpose."""
+FITTED, CHOSEN, OTHER = "fitted", "chosen", "other"
+"""The chatter of the fits, that by which hand-set values were chosen, and that of no such use."""
+MOST_TOGETHER = 48
+"""So many conversations about other things stand in a store of several cases."""
 BEGINNING = datetime(2026, 2, 2, 9, tzinfo=UTC)
 USER_MARKS = "-+=~*"
 ECHOES = {
@@ -135,12 +141,11 @@ def _read_line(raw: str, case: Case) -> None:
         case.lines.append(Line(mark, words, found, continues or mark == ">"))
 
 
-def read_chatter(language: str) -> list[list[Line]]:
-    """Return the conversations about other things in a language."""
+def read_chatter(language: str, purpose: str) -> list[list[Line]]:
+    """Return the conversations about other things in a language, those of one purpose."""
     found: list[list[Line]] = []
-    for raw in (
-        (FOLDER / "chatter.txt").read_text(encoding="utf-8").splitlines()
-    ):
+    path = CHATTER / f"{purpose}.txt"
+    for raw in path.read_text(encoding="utf-8").splitlines():
         if raw.startswith("== "):
             found.append([])
             is_wanted = raw[3:].strip() == language
@@ -152,10 +157,13 @@ def read_chatter(language: str) -> list[list[Line]]:
     return found
 
 
-def build_conversations(case: Case) -> list[dict[str, Any]]:
-    """Return the case's conversations among others, with the same result each time."""
+def build_conversations(case: Case, purpose: str) -> list[dict[str, Any]]:
+    """Return the case's conversations among others, with the same result each time.
+
+    The others are the chatter of a purpose.
+    """
     luck = random.Random(f"{case.category} {case.number}")
-    chatter = read_chatter(case.language)
+    chatter = read_chatter(case.language, purpose)
     luck.shuffle(chatter)
     groups = _split_conversations(_answer(case, luck))
     mixed: list[list[Line]] = []
@@ -192,10 +200,13 @@ def group_cases(cases: Sequence[Case], size: int = 8) -> list[list[Case]]:
     return groups
 
 
-def build_together(group: Sequence[Case]) -> list[dict[str, Any]]:
+def build_together(
+    group: Sequence[Case], purpose: str
+) -> list[dict[str, Any]]:
     """Return the conversations of several cases as one user's, among others.
 
-    The parts of a message's id are its mark and its case's number: `new-12-…`.
+    The others are the chatter of a purpose, at most `MOST_TOGETHER`. The parts of a message's id
+    are its mark and its case's number: `new-12-…`.
     """
     luck = random.Random(" ".join(str(case.number) for case in group))
     streams = [
@@ -205,7 +216,9 @@ def build_together(group: Sequence[Case]) -> list[dict[str, Any]]:
         ]
         for case in group
     ]
-    chatter = read_chatter(group[0].language)
+    chatter = read_chatter(group[0].language, purpose)
+    if len(chatter) > MOST_TOGETHER:
+        chatter = luck.sample(chatter, MOST_TOGETHER)
     streams += [[(-1, talk)] for talk in chatter]
     mixed: list[tuple[int, list[Line]]] = []
     while streams:

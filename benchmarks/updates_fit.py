@@ -25,7 +25,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 import numpy as np
 
 from benchmarks.retrieval import corpus
-from benchmarks.updates_cases import Case, build_conversations, read_cases
+from benchmarks.updates_cases import (
+    FITTED,
+    Case,
+    build_conversations,
+    read_cases,
+)
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.calendar import microseconds, parse_instant
 from varve.domain.statements.pairs.superseding import (
@@ -187,7 +192,7 @@ def read_speakers(
 def read_statements(case: Case) -> list[tuple[str, Statement]]:
     """Return what the user says in a case, each with the mark of its line."""
     said = []
-    for conversation in build_conversations(case):
+    for conversation in build_conversations(case, FITTED):
         for position, message in enumerate(conversation["messages"]):
             if message["role"] != "user":
                 continue

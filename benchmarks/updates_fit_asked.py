@@ -38,7 +38,12 @@ import numpy as np
 from benchmarks.everyday_cases import USER, Asked, fill, read
 from benchmarks.retrieval import corpus, opened
 from benchmarks.updates import NOW, fill_store
-from benchmarks.updates_cases import Case, group_cases, read_cases
+from benchmarks.updates_cases import (
+    FITTED,
+    Case,
+    group_cases,
+    read_cases,
+)
 from benchmarks.updates_fit_wording import PARTS, fit_table, read_lines, score
 from varve.domain.statements.answers import answering
 from varve.domain.statements.questions import (
@@ -201,7 +206,7 @@ def main() -> None:
     with TemporaryDirectory() as temporary, listen(listener):
         folder = arguments.stores or Path(temporary)
         for part in PARTS:
-            ask_part(part, folder / part, listener)
+            ask_part(part, folder / part, listener, FITTED)
         for hand in EVERYDAY_HANDS:
             ask_everyday(hand, folder / hand, listener)
         ask_corpus(folder / "corpus", listener)
@@ -229,13 +234,15 @@ def listen(listener: Listener) -> Iterator[None]:
         yield
 
 
-def ask_part(part: str, folder: Path, listener: Listener) -> None:
-    """Ask the questions of a part's cases, alone and with others."""
+def ask_part(
+    part: str, folder: Path, listener: Listener, chatter: str
+) -> None:
+    """Ask the questions of a part's cases, alone and with others, among chatter."""
     cases = read_cases(f"{part}.txt")
     listener.part = part
     for group in [[case] for case in cases] + group_cases(cases):
         is_alone = len(group) == 1
-        memory, conversations = fill_store(group, folder)
+        memory, conversations = fill_store(group, folder, chatter)
         user = conversations[0].get("userId")
         for case in group:
             listener.case = None if is_alone else case.number
