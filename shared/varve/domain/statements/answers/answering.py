@@ -186,6 +186,7 @@ def _read_asking(
         measure_stated(said),
         is_bare=len(written_words(text)) == 1,
         mixed=count_mixed(said),
+        text=text,
     )
 
 

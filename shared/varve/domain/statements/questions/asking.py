@@ -47,7 +47,8 @@ class Asking:
     it asks who, where or how much, not whether something is so. `is_of_event`: it asks for
     what was done once, and one of the first statements found tells that. `nearest` is the
     greatest likeness of what was found to the question. `is_bare`: it is a word alone, as a name.
-    `mixed` counts the messages found that tell more than one matter.
+    `mixed` counts the messages found that tell more than one matter. `text` is the question as
+    asked.
     """
 
     cues: Cues
@@ -61,6 +62,7 @@ class Asking:
     stated: float = 0.0
     is_bare: bool = False
     mixed: int = 0
+    text: str = ""
 
     @property
     def by_place(self) -> float:

@@ -29,6 +29,12 @@ from varve.domain.statements.questions.pair_signals import (
     Rivals,
     compare_rival,
 )
+from varve.domain.statements.questions.reading import (
+    LEAST_READ,
+    MAX_ROWS_READ,
+    read_pair_odds,
+    read_row_odds,
+)
 from varve.domain.statements.stores.listed import leaves_others, tells_apart
 from varve.domain.statements.stores.matters import Matter, StoreMatters
 from varve.domain.statements.stores.told_values import ToldValues
@@ -99,6 +105,10 @@ class AskedMatters:
             for matter in self.matters
             if not relate(asking.cues, store.read(matter).cues)
         )
+        likeliest = sorted(self.matters, key=self._odds.__getitem__)
+        for matter in likeliest[-MAX_ROWS_READ:]:
+            text = store.read(matter).text
+            self._odds[matter] += read_row_odds(asking, text)
         if self._puts_unasked_behind():
             for matter in filter(self._changes_unasked, self.matters):
                 self._odds[matter] -= OF_UNASKED
@@ -165,7 +175,13 @@ class AskedMatters:
         later = store.read(other)
         odds = self._odds[other]
         rivals = self.find_rivals(matter, other)
-        return score_pair(self.asking, earlier, later, odds, rivals)
+        score = score_pair(self.asking, earlier, later, odds, rivals)
+        if self.asking.is_past or score < LEAST_READ:
+            return score
+        read = read_pair_odds(self.asking, earlier.text, later.text)
+        if earlier.cues.has("harming"):
+            read = min(0.0, read)  # what is read ends no allergy
+        return score + read
 
     def find_rivals(self, matter: Matter, other: Matter) -> Rivals:
         """Return what a later statement may supersede: `matter`, which it may, and what else."""

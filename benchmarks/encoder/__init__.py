@@ -1,0 +1,1 @@
+"""Fits the cross-encoder of `varve.domain.statements.encoder`."""

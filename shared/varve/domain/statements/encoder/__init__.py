@@ -1,0 +1,1 @@
+"""A small cross-encoder, which reads a question with a statement, or with two together."""

@@ -1,0 +1,62 @@
+"""What the cross-encoder reads, beside the signals, where what was found tells of one matter.
+
+Of short plain statements it knows less than the signals, so it reads talk alone.
+"""
+
+from varve.domain.language.languages import installed_language
+from varve.domain.language.tokens import words
+from varve.domain.statements.encoder.cross_encoder import (
+    LANGUAGES,
+    read_pair,
+    read_statement,
+)
+from varve.domain.statements.questions.asking import Asking
+
+LEAST_READ = -3.0
+"""No pair of a lesser score is read, for that takes some 20 ms."""
+MAX_ROWS_READ = 8
+"""So many of the statements that likeliest answer are read, which takes some 15 ms each."""
+PAIR_BIAS, OF_PAIR = 11.0, 4.0
+"""What is read of a pair counts `OF_PAIR` times, and `PAIR_BIAS` is added: among talk of one matter
+most of what may supersede does, and the signals are less sure than what is read.
+"""
+ROW_BIAS, OF_ROW = 0.0, 1.0
+"""The same of whether a statement answers."""
+LEAST_COUNT = 10
+"""Fewer statements of persons may be no talk."""
+LEAST_STOP_WORDS = 0.2
+"""Texts of a language have at least this share of its stop words."""
+
+
+def read_pair_odds(asking: Asking, earlier: str, later: str) -> float:
+    """Return how much likelier than by its signals alone a pair supersedes.
+
+    0 for a language that the cross-encoder does not read.
+    """
+    if not _is_of_talk(asking) or not _can_read(earlier, later):
+        return 0.0
+    read = read_pair(asking.text, earlier, later)
+    return asking.few * (PAIR_BIAS + OF_PAIR * read)
+
+
+def read_row_odds(asking: Asking, text: str) -> float:
+    """Return how much likelier than by its signals alone a statement answers, likewise."""
+    if not _is_of_talk(asking) or not _can_read(text):
+        return 0.0
+    read = read_statement(asking.text, text)
+    return asking.few * (ROW_BIAS + OF_ROW * read)
+
+
+def _is_of_talk(asking: Asking) -> bool:
+    """Return whether a question is about one matter, among more than a few plain statements."""
+    return asking.is_of_one_matter and asking.count >= LEAST_COUNT
+
+
+def _can_read(*texts: str) -> bool:
+    """Return whether texts are in a language of the cross-encoder, by their stop words."""
+    said = [word for text in texts for word in words(text)]
+    most = max(
+        sum(word in installed_language(code).words.stop_words for word in said)
+        for code in LANGUAGES
+    )
+    return most >= LEAST_STOP_WORDS * len(said)
