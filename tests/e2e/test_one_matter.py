@@ -53,7 +53,6 @@ def find_standing(
 ) -> dict[str, bool]:
     """Return which words found are current, where both are told among talk.
 
-    What was surely superseded stands behind the talk, and may be none of the first five.
     After "& " the second ones go on in the conversation of the first ones.
     """
     later = after.removeprefix("& ")
@@ -77,7 +76,7 @@ def test_invariant_11_a_change_in_any_words_marks_what_it_ends(
     tmp_path: Path, before: str, after: str, question: str
 ) -> None:
     standing = find_standing(tmp_path, before, after, question)
-    assert not standing.get(before, False)
+    assert standing[before] is False
     assert standing[after.removeprefix("& ")]
 
 
