@@ -4,9 +4,9 @@ Each case of `benchmarks/updates` (see `updates_cases.py`) is a store of its own
 statement and what changes it, or a look-alike that changes nothing, among chatter and
 the assistant's echoes. With `--together`, eight cases of other categories share a store
 and a user; with `--answered`, the assistant replies at length, as models do. No model is
-configured. The chatter is of a hand whose lines no fit and no choice has seen; `--chatter
-fitted` has that of the fits. Printed for each part, beside BM25 over the same words and BM25's best five,
-newest first:
+configured. The chatter is of a hand whose lines no fit and no choice has seen; with
+`--chatter` it is that of the fits or of the choices. Printed for each part, beside BM25
+over the same words and BM25's best five, newest first:
 
 - first right: the first result is the message that holds;
 - stale first: the first result says a superseded value and not the one that holds;
@@ -117,7 +117,7 @@ def main() -> None:
         "--chatter",
         choices=(FITTED, CHOSEN, OTHER),
         default=OTHER,
-        help="the chatter around each case: that of the fits, or other",
+        help="the chatter of the fits, of the choices, or of neither",
     )
     parser.add_argument("--failures", action="store_true")
     parser.add_argument(

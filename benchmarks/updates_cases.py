@@ -27,8 +27,10 @@ from typing import Any
 FOLDER = Path(__file__).parent / "updates"
 CHATTER = FOLDER / "chatter"
 """Files of conversations about other things, one of each purpose."""
-FITTED, CHOSEN, OTHER = "fitted", "chosen", "other"
-"""The chatter of the fits, that by which hand-set values were chosen, and that of no such use."""
+FITTED, TRAINED = "fitted", "trained"
+"""The chatter of the fits, and that of the cross-encoder's training."""
+CHOSEN, OTHER = "chosen", "other"
+"""That by which hand-set values were chosen, and that of no such use."""
 MOST_TOGETHER = 48
 """So many conversations about other things stand in a store of several cases."""
 BEGINNING = datetime(2026, 2, 2, 9, tzinfo=UTC)

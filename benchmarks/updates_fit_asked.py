@@ -38,12 +38,7 @@ import numpy as np
 from benchmarks.everyday_cases import USER, Asked, fill, read
 from benchmarks.retrieval import corpus, opened
 from benchmarks.updates import NOW, fill_store
-from benchmarks.updates_cases import (
-    FITTED,
-    Case,
-    group_cases,
-    read_cases,
-)
+from benchmarks.updates_cases import FITTED, Case, group_cases, read_cases
 from benchmarks.updates_fit_wording import PARTS, fit_table, read_lines, score
 from varve.domain.statements.answers import answering
 from varve.domain.statements.questions import (

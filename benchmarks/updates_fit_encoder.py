@@ -30,9 +30,8 @@ import torch
 from torch import nn
 from wordfreq import top_n_list
 
-from benchmarks.encoder.e5 import E5, MARKS, read_e5
+from benchmarks.encoder.e5 import E5, MARKS, read_e5, split_blocks
 from benchmarks.encoder.examples import (
-    TRAINED,
     Example,
     Examples,
     Known,
@@ -42,6 +41,7 @@ from benchmarks.encoder.examples import (
     read_trained_chatter,
 )
 from benchmarks.encoder.network import Network, list_arrays
+from benchmarks.updates_cases import TRAINED
 from benchmarks.updates_fit_asked import (
     EVERYDAY_HANDS,
     Listener,
@@ -182,8 +182,7 @@ def train_questions(
     for place, batch in batches:
         outputs = network([read_pieces(pieces, one) for one, _ in batch])
         is_so = torch.tensor([so for _, so in batch])
-        counts = torch.ones(len(batch))
-        training.step(_measure_loss(outputs[:, place], is_so, counts))
+        training.step(_measure_loss(outputs[:, place], is_so, 1.0))
 
 
 def deal_pass(
@@ -196,7 +195,7 @@ def deal_pass(
         (ANSWERS, examples.deal_statements(), STATEMENTS_AT_ONCE),
     ):
         sizes = [sum(map(len, texts)) for texts, _ in every]
-        for batch in deal_batches(sizes, size, chance, passes=1):
+        for batch in deal_batches(sizes, size, chance):
             dealt.append((place, [every[number] for number in batch]))
     for number in chance.permutation(len(dealt)):
         yield dealt[number]
@@ -212,7 +211,7 @@ def read_pieces(pieces: Pieces, texts: Texts) -> list[int]:
 
 
 def _measure_loss(
-    logits: torch.Tensor, is_right: torch.Tensor, counts: torch.Tensor
+    logits: torch.Tensor, is_right: torch.Tensor, counts: torch.Tensor | float
 ) -> torch.Tensor:
     loss = nn.functional.binary_cross_entropy_with_logits(
         logits, is_right, reduction="none"
@@ -224,20 +223,15 @@ def deal_batches(
     sizes: Sequence[int],
     size: int,
     chance: np.random.Generator,
-    passes: int | None = None,
 ) -> Iterator[list[int]]:
-    """Yield batches of places, of like sizes each, without end or for so many passes."""
-    while passes is None or passes > 0:
-        passes = None if passes is None else passes - 1
-        order = chance.permutation(len(sizes))
-        for start in range(0, len(order), size * SORTED_BATCHES):
-            part = order[start : start + size * SORTED_BATCHES].tolist()
-            part.sort(key=sizes.__getitem__)
-            batches = [
-                part[at : at + size] for at in range(0, len(part), size)
-            ]
-            for number in chance.permutation(len(batches)):
-                yield batches[number]
+    """Yield the batches of one pass: places, of like sizes each."""
+    order = chance.permutation(len(sizes))
+    for start in range(0, len(order), size * SORTED_BATCHES):
+        part = order[start : start + size * SORTED_BATCHES].tolist()
+        part.sort(key=sizes.__getitem__)
+        batches = [part[at : at + size] for at in range(0, len(part), size)]
+        for number in chance.permutation(len(batches)):
+            yield batches[number]
 
 
 class Training:
@@ -275,15 +269,15 @@ class Training:
 
 def write(network: Network, model: E5, kept: Sequence[int]) -> None:
     """Write the network and its tokenizer."""
-    packed = model.packed[[*range(MARKS), *kept]]
+    packed, scale = split_blocks(model.packed[[*range(MARKS), *kept]])
     letters = "\n".join(model.pieces[id_] for id_ in kept).encode()
     scores = np.array([model.scores[id_] for id_ in kept], np.float32)
     np.savez(
         TABLE,
         **list_arrays(network),
         **{
-            "words": packed[..., 2:].reshape(len(packed), -1),
-            "words scale": packed[..., :2].copy().view(np.float16)[..., 0],
+            "words": packed.reshape(len(packed), -1),
+            "words scale": scale,
             "pieces": np.frombuffer(letters, np.uint8),
             "scores": scores,
         },

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
+from varve.domain.statements.encoder.cross_encoder import BLOCK_BYTES, unpack
+from varve.domain.statements.encoder.pieces import FIRST_PIECE
+
 FILE = "e5-small-q4.bin"
-MARKS = 4
+MARKS = FIRST_PIECE
 """The first pieces are marks: the beginning, padding, the end, the unknown."""
-BLOCK_BYTES, BLOCK_NUMBERS = 18, 32
+STORED_BYTES, BLOCK_NUMBERS = 2 + BLOCK_BYTES, 32
+"""A block is stored as its scale and its numbers."""
 WORDS = "emb.word"
 
 
@@ -88,17 +92,13 @@ def _read_tensors(
         if size == 4 * int(numbers):
             tensors[name] = raw.view(np.float32).copy()
             continue
-        blocks = raw.reshape(-1, BLOCK_BYTES)
-        tensors[name] = unpack(blocks).reshape(-1)
+        blocks = raw.reshape(-1, STORED_BYTES)
+        tensors[name] = unpack(*split_blocks(blocks)).reshape(-1)
         if name == WORDS:
-            packed = blocks.reshape(-1, width // BLOCK_NUMBERS, BLOCK_BYTES)
+            packed = blocks.reshape(-1, width // BLOCK_NUMBERS, STORED_BYTES)
     return tensors, packed
 
 
-def unpack(blocks: np.ndarray) -> np.ndarray:
-    """Return the numbers of blocks: a scale, and two numbers of 4 bits a byte."""
-    scale = blocks[..., :2].copy().view(np.float16).astype(np.float32)
-    low = blocks[..., 2:] & 15
-    high = blocks[..., 2:] >> 4
-    numbers = np.concatenate([low, high], axis=-1).astype(np.float32) - 8
-    return numbers * scale
+def split_blocks(blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the packed numbers of stored blocks, and their scales."""
+    return blocks[..., 2:], blocks[..., :2].copy().view(np.float16)[..., 0]

@@ -11,8 +11,13 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.everyday_cases import read as read_memories
-from benchmarks.updates_cases import FOLDER, read_chatter
-from benchmarks.updates_fit_asked import PAIR_NAMES, ROW_NAMES, Measured
+from benchmarks.updates_cases import FOLDER, TRAINED, read_chatter
+from benchmarks.updates_fit_asked import (
+    EVERYDAY_HANDS,
+    PAIR_NAMES,
+    ROW_NAMES,
+    Measured,
+)
 from benchmarks.updates_fit_wording import PARTS, Told, read_lines
 from varve.domain.language.languages import installed_language
 from varve.domain.language.tellings import find_language
@@ -27,10 +32,7 @@ GROUPS = FOLDER / "groups"
 """Files of groups, one of each hand. After `?` with a question stand an earlier message, `-`, two
 later ones that supersede it, `+`, and four that do not, `~`.
 """
-TRAINED = "trained"
-"""The chatter of the training."""
-FEW = "few"
-HANDS = (FEW, "one", "three", "plain", "talks")
+HANDS = ("few", *EVERYDAY_HANDS)
 LOOKALIKE = "~"
 CHANGE = "+"
 COMMON = 1_500
@@ -287,12 +289,10 @@ class Examples:
         known = self._known
         dealt = [(one, 1.0) for one in known.answering] * 2
         dealt += self._sample(known.beside, BESIDE)
-        for question, earlier, later in known.superseding:
-            near = self._near.find(
-                f"{question} {earlier} {later}", self._own[question]
-            )
+        for pair in known.superseding:
+            near = self._find_near(pair)
             if near:
-                dealt.append(((question, self._pick(near)), 0.0))
+                dealt.append(((pair[0], self._pick(near)), 0.0))
         for group in known.groups:
             asked = group.question
             dealt += [((asked, group.earlier), 1.0)] * 2
@@ -311,7 +311,7 @@ class Examples:
     def _list_beside(self, pair: Texts) -> Iterator[Texts]:
         """Yield pairs with a line that has nothing to do with a superseding pair."""
         question, earlier, later = pair
-        near = self._near.find(" ".join(pair), self._own[question])
+        near = self._find_near(pair)
         if near:
             yield question, earlier, self._pick(near)
             yield question, later, self._pick(near)
@@ -324,6 +324,10 @@ class Examples:
             yield question, other, later
         if self._is_lucky(0.3):
             yield question, chatter, other
+
+    def _find_near(self, pair: Texts) -> list[str]:
+        """Return the look-alikes in words like those of a superseding pair."""
+        return self._near.find(" ".join(pair), self._own[pair[0]])
 
     def _is_lucky(self, chance: float) -> bool:
         return bool(self._chance.random() < chance)

@@ -23,6 +23,7 @@ EPSILON = 1e-12
 MAX_QUESTION, MAX_STATEMENT = 24, 44
 """So many pieces of a question and of each statement are read."""
 MAX_CACHED = 8_192
+BLOCK_BYTES = 16
 SUPERSEDES, ANSWERS = range(2)
 """The places of what is read among the outputs."""
 LANGUAGES = frozenset({"en", "es"})
@@ -128,12 +129,16 @@ class CrossEncoder:
         return outputs
 
     def _embed(self, ids: list[int]) -> Floats:
-        """Return the vectors of pieces: two numbers of 4 bits a byte, in blocks of 32."""
-        packed = self._words[ids].reshape(len(ids), -1, 16)
-        blocks = np.concatenate([packed & 15, packed >> 4], axis=2)
-        scale = self._words_scale[ids].astype(np.float32)[:, :, None]
-        vectors = (blocks.astype(np.float32) - 8) * scale
-        return vectors.reshape(len(ids), -1)
+        """Return the vectors of pieces."""
+        packed = self._words[ids].reshape(len(ids), -1, BLOCK_BYTES)
+        return unpack(packed, self._words_scale[ids]).reshape(len(ids), -1)
+
+
+def unpack(packed: np.ndarray, scale: np.ndarray) -> Floats:
+    """Return the numbers of blocks, each of 32 with a scale: two of 4 bits a byte."""
+    blocks = np.concatenate([packed & 15, packed >> 4], axis=-1)
+    numbers: Floats = blocks.astype(np.float32) - 8
+    return numbers * scale.astype(np.float32)[..., None]
 
 
 def _gelu(rows: Floats) -> Floats:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 BEGIN, PAD, END, UNKNOWN = range(4)
 """The ids of the marks; pieces have the ids behind them."""
-FIRST_PIECE = 4
+FIRST_PIECE = UNKNOWN + 1
 WORD_BEGINNING = "\u2581"
 MAX_CACHED_WORDS = 16_384
 UNKNOWN_COST = 10.0
@@ -20,7 +20,7 @@ UNKNOWN_COST = 10.0
 class Pieces:
     """The pieces that a model knows, with their scores.
 
-    `pieces` are sorted by nothing: the id of one is its place and `FIRST_PIECE`.
+    The id of a piece is its place in `pieces`, from `FIRST_PIECE` on.
     """
 
     def __init__(self, pieces: Sequence[str], scores: Sequence[float]) -> None:

@@ -176,7 +176,7 @@ class AskedMatters:
         odds = self._odds[other]
         rivals = self.find_rivals(matter, other)
         score = score_pair(self.asking, earlier, later, odds, rivals)
-        if self.asking.is_past or score < LEAST_READ:
+        if score < LEAST_READ:
             return score
         read = read_pair_odds(self.asking, earlier.text, later.text)
         if earlier.cues.has("harming"):

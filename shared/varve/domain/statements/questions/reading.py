@@ -20,8 +20,6 @@ PAIR_BIAS, OF_PAIR = 11.0, 4.0
 """What is read of a pair counts `OF_PAIR` times, and `PAIR_BIAS` is added: among talk of one matter
 most of what may supersede does, and the signals are less sure than what is read.
 """
-ROW_BIAS, OF_ROW = 0.0, 1.0
-"""The same of whether a statement answers."""
 LEAST_COUNT = 10
 """Fewer statements of persons may be no talk."""
 LEAST_STOP_WORDS = 0.2
@@ -43,8 +41,7 @@ def read_row_odds(asking: Asking, text: str) -> float:
     """Return how much likelier than by its signals alone a statement answers, likewise."""
     if not _is_of_talk(asking) or not _can_read(text):
         return 0.0
-    read = read_statement(asking.text, text)
-    return asking.few * (ROW_BIAS + OF_ROW * read)
+    return asking.few * read_statement(asking.text, text)
 
 
 def _is_of_talk(asking: Asking) -> bool:
