@@ -56,6 +56,6 @@ def find_language(
         said += words(text)
 
     def count(language: "Language") -> int:
-        return sum(word in language.words.stop_words for word in said)
+        return language.words.count_stop_words(said)
 
     return max(languages, key=count)

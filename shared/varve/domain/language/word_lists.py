@@ -1,5 +1,6 @@
 """A language's words that say little, and its words about names."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 Words = tuple[str, ...]
@@ -38,6 +39,10 @@ class WordLists:
     kept_in_prompts: frozenset[str] = frozenset()
     kept_in_lessons: frozenset[str] = frozenset()
     kept_in_topics: frozenset[str] = frozenset()
+
+    def count_stop_words(self, said: Iterable[str]) -> int:
+        """Return how many of the words are stop words."""
+        return sum(word in self.stop_words for word in said)
 
 
 @dataclass(frozen=True, slots=True)

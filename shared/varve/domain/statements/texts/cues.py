@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from varve.domain.language.languages import Language, installed_languages
 from varve.domain.language.phrases import Phrases, any_of, fold_apostrophes
 from varve.domain.language.tokens import fold, words
+from varve.domain.language.word_lists import WordLists
 from varve.domain.statements.texts.particulars import (
     Particulars,
     read_particulars,
@@ -99,8 +100,7 @@ class Cues:
 class _Reader:
     """The lists of one language: all of them, those of one's own person, other persons."""
 
-    stop_words: frozenset[str]
-    only_without_accents: frozenset[str]
+    lists: WordLists
     phrases: Phrases
     own: Phrases
     persons: re.Pattern[str]
@@ -108,7 +108,7 @@ class _Reader:
 
     def find(self, text: str) -> tuple[set[str], set[str]]:
         """Return the names of the lists that the text has, and the persons in it."""
-        if self.only_without_accents and not text.isascii():
+        if self.lists.only_without_accents and not text.isascii():
             text = _WORD.sub(self._drop_accented, text)
         names = set(self.phrases.find(text))
         folded = fold_apostrophes(text)
@@ -123,8 +123,9 @@ class _Reader:
         """Return a word, but "" for one like "sí", which is no "si"."""
         word = found[0]
         plain = fold(word)
-        is_other = word.casefold() != plain
-        return "" if is_other and plain in self.only_without_accents else word
+        if word.casefold() == plain:
+            return word
+        return "" if plain in self.lists.only_without_accents else word
 
     def begins_with_other(self, folded: str) -> bool:
         """Return whether at most one word of no own person stands before another one."""
@@ -297,9 +298,7 @@ def words_of_present() -> re.Pattern[str]:
 def _choose_readers(text: str) -> list[_Reader]:
     """Return the readers of the language with most stop words in the text; ties are kept."""
     said = words(text)
-    counts = [
-        sum(word in one.stop_words for word in said) for one in _readers()
-    ]
+    counts = [one.lists.count_stop_words(said) for one in _readers()]
     greatest = max(counts, default=0)
     pairs = zip(_readers(), counts, strict=True)
     return [reader for reader, count in pairs if count == greatest]
@@ -333,8 +332,7 @@ def _build_reader(language: Language) -> _Reader | None:
     }
     others = "|".join(table["others"])
     return _Reader(
-        stop_words=language.words.stop_words,
-        only_without_accents=language.words.only_without_accents,
+        lists=language.words,
         phrases=Phrases(lists),
         own=Phrases({"own": table["own"]}),
         persons=re.compile(rf"(?<!\w)(?:{others})(?!\w)"),
