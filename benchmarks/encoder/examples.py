@@ -34,12 +34,11 @@ later ones that supersede it, `+`, and four that do not, `~`.
 """
 HANDS = ("few", *EVERYDAY_HANDS)
 LOOKALIKE = "~"
-CHANGE = "+"
 COMMON = 1_500
 """A word of more lines shows no common matter."""
 NEAR_LINES = 20
-HARD_PAIRS, ALIKE_PAIRS, BESIDE = 20_000, 5_000, 14_000
-"""So many of each are drawn for one pass."""
+ALIKE_PAIRS = 5_000
+"""So many of them are drawn for one pass."""
 LEAST_HARD, LEAST_BESIDE = -5.0, -6.0
 """A pair and a statement of lesser scores are not mistaken for others."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -50,6 +49,19 @@ Texts = tuple[str, ...]
 """A question and a statement, or a question, a statement and a later one."""
 Example = tuple[Texts, float]
 """What is read, with 1 where it is so, else 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How many are drawn for one pass of what does not supersede or answer.
+
+    `hard` and `beside` of those of `Known`, and beside each change `others` that belong to
+    other questions.
+    """
+
+    hard: int
+    beside: int
+    others: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,14 +242,15 @@ class Examples:
         lines: Sequence[Told],
         chatter: Mapping[str, Sequence[str]],
         chance: np.random.Generator,
+        shares: Shares,
     ) -> None:
         self._known = known
+        self._shares = shares
         self._chance = chance
         self._chatter = chatter
         self._lookalikes = [
             line.text for line in lines if line.mark == LOOKALIKE
         ]
-        self._changes = [line.text for line in lines if line.mark == CHANGE]
         alike = set(self._lookalikes)
         self._alike = [
             pair
@@ -247,19 +260,24 @@ class Examples:
         self._alike.sort()
         self._near = _Near(lines, self._lookalikes)
         self._own: dict[str, set[str]] = defaultdict(set)
-        for question, earlier, later in known.superseding:
-            self._own[question] |= {earlier, later}
+        self._told: dict[str, list[str]] = defaultdict(list)
+        for question, *told in known.superseding:
+            self._own[question].update(told)
+            self._told[self._find_language(question)] += told
+        for group in known.groups:
+            told = self._told[self._find_language(group.question)]
+            told += [group.earlier, *group.changes]
 
     def deal_pairs(self) -> list[Example]:
         """Return pairs with 1 where the later one supersedes, else 0.
 
         Each superseding pair comes twice. Beside one of a case stand look-alikes in like words,
-        a change of something else, and chatter; beside one of a group a message of another
-        group, and chatter: none of them changes its statements.
+        what others tell and change, and chatter; beside one of a group the last two: none of
+        them changes its statements.
         """
         known = self._known
         dealt = [(pair, 1.0) for pair in known.superseding] * 2
-        dealt += self._sample(known.hard, HARD_PAIRS)
+        dealt += self._sample(known.hard, self._shares.hard)
         dealt += self._sample(self._alike, ALIKE_PAIRS)
         for pair in known.superseding:
             dealt += [(other, 0.0) for other in self._list_beside(pair)]
@@ -273,7 +291,11 @@ class Examples:
         for change in group.changes:
             yield (asked, earlier, change), 1.0
             yield (asked, earlier, change), 1.0
-            yield (asked, earlier, self._pick_message()), 0.0
+            for other in self._pick_others(asked):
+                if self._is_lucky(0.75):
+                    yield (asked, earlier, other), 0.0
+                else:
+                    yield (asked, other, change), 0.0
             chatter = self._pick_chatter(asked)
             if self._is_lucky(0.6):
                 yield (asked, earlier, chatter), 0.0
@@ -288,18 +310,19 @@ class Examples:
         """Return questions with a statement, and 1 where it answered when it was told, else 0."""
         known = self._known
         dealt = [(one, 1.0) for one in known.answering] * 2
-        dealt += self._sample(known.beside, BESIDE)
+        dealt += self._sample(known.beside, self._shares.beside)
         for pair in known.superseding:
-            near = self._find_near(pair)
-            if near:
-                dealt.append(((pair[0], self._pick(near)), 0.0))
+            asked = pair[0]
+            others = [*self._pick_others(asked), *self._pick_near(pair)]
+            dealt += [((asked, other), 0.0) for other in others]
         for group in known.groups:
             asked = group.question
             dealt += [((asked, group.earlier), 1.0)] * 2
             dealt += [((asked, change), 1.0) for change in group.changes]
             dealt += [((asked, other), 0.0) for other in group.lookalikes]
             for _ in group.changes:
-                dealt.append(((asked, self._pick_message()), 0.0))
+                others = self._pick_others(asked)
+                dealt += [((asked, other), 0.0) for other in others]
                 dealt.append(((asked, self._pick_chatter(asked)), 0.0))
         return dealt
 
@@ -311,11 +334,12 @@ class Examples:
     def _list_beside(self, pair: Texts) -> Iterator[Texts]:
         """Yield pairs with a line that has nothing to do with a superseding pair."""
         question, earlier, later = pair
-        near = self._find_near(pair)
-        if near:
-            yield question, earlier, self._pick(near)
-            yield question, later, self._pick(near)
-        yield question, earlier, self._pick(self._changes)
+        for near in self._pick_near(pair):
+            yield question, earlier, near
+        for near in self._pick_near(pair):
+            yield question, later, near
+        for told in self._pick_others(question):
+            yield question, earlier, told
         chatter, other = (self._pick_chatter(question) for _ in range(2))
         yield question, earlier, chatter
         if self._is_lucky(0.5):
@@ -325,9 +349,11 @@ class Examples:
         if self._is_lucky(0.3):
             yield question, chatter, other
 
-    def _find_near(self, pair: Texts) -> list[str]:
-        """Return the look-alikes in words like those of a superseding pair."""
-        return self._near.find(" ".join(pair), self._own[pair[0]])
+    def _pick_near(self, pair: Texts) -> Iterator[str]:
+        """Yield a look-alike in words like those of a superseding pair, if there is one."""
+        near = self._near.find(" ".join(pair), self._own[pair[0]])
+        if near:
+            yield self._pick(near)
 
     def _is_lucky(self, chance: float) -> bool:
         return bool(self._chance.random() < chance)
@@ -335,16 +361,19 @@ class Examples:
     def _pick(self, every: Sequence[T]) -> T:
         return every[int(self._chance.integers(len(every)))]
 
-    def _pick_message(self) -> str:
-        """Return a message of any group that is told and changed."""
-        group = self._pick(self._known.groups)
-        return self._pick([group.earlier, *group.changes])
+    def _pick_others(self, question: str) -> Iterator[str]:
+        """Yield what any groups and cases tell and change, in the question's language."""
+        told = self._told[self._find_language(question)]
+        for _ in range(self._shares.others):
+            yield self._pick(told)
 
     def _pick_chatter(self, question: str) -> str:
         """Return a line about something else in the question's language."""
+        return self._pick(self._chatter[self._find_language(question)])
+
+    def _find_language(self, question: str) -> str:
         languages = [installed_language(code) for code in self._chatter]
-        language = find_language([question], languages)
-        return self._pick(self._chatter[language.code])
+        return find_language([question], languages).code
 
 
 class _Near:

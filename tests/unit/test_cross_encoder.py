@@ -14,6 +14,7 @@ from varve.domain.statements.questions.asking import Asking
 from varve.domain.statements.questions.reading import (
     LEAST_COUNT,
     OF_PAIR,
+    OF_ROW,
     PAIR_BIAS,
     read_pair_odds,
     read_row_odds,
@@ -127,7 +128,7 @@ def test_among_talk_of_one_matter_what_is_read_is_added() -> None:
     read = read_pair(asking.text, *pair)
     assert asking.few == 1
     answers = read_statement(asking.text, pair[0])
-    assert read_row_odds(asking, pair[0]) == answers
+    assert read_row_odds(asking, pair[0]) == OF_ROW * answers
     assert read_pair_odds(asking, *pair) == PAIR_BIAS + OF_PAIR * read
 
 

@@ -20,6 +20,8 @@ PAIR_BIAS, OF_PAIR = 11.0, 4.0
 """What is read of a pair counts `OF_PAIR` times, and `PAIR_BIAS` is added: among talk of one matter
 most of what may supersede does, and the signals are less sure than what is read.
 """
+OF_ROW = 1.5
+"""What is read of a statement counts so many times."""
 LEAST_COUNT = 10
 """Fewer statements of persons may be no talk."""
 LEAST_STOP_WORDS = 0.2
@@ -41,7 +43,7 @@ def read_row_odds(asking: Asking, text: str) -> float:
     """Return how much likelier than by its signals alone a statement answers, likewise."""
     if not _is_of_talk(asking) or not _can_read(text):
         return 0.0
-    return asking.few * read_statement(asking.text, text)
+    return asking.few * OF_ROW * read_statement(asking.text, text)
 
 
 def _is_of_talk(asking: Asking) -> bool:
@@ -53,7 +55,7 @@ def _can_read(*texts: str) -> bool:
     """Return whether texts are in a language of the cross-encoder, by their stop words."""
     said = [word for text in texts for word in words(text)]
     most = max(
-        sum(word in installed_language(code).words.stop_words for word in said)
+        installed_language(code).words.count_stop_words(said)
         for code in LANGUAGES
     )
     return most >= LEAST_STOP_WORDS * len(said)
