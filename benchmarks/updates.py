@@ -4,9 +4,10 @@ Each case of `benchmarks/updates` (see `updates_cases.py`) is a store of its own
 statement and what changes it, or a look-alike that changes nothing, among chatter and
 the assistant's echoes. With `--together`, eight cases of other categories share a store
 and a user; with `--answered`, the assistant replies at length, as models do. No model is
-configured. The chatter is of a hand whose lines no fit and no choice has seen; with
-`--chatter` it is that of the fits or of the choices. Printed for each part, beside BM25
-over the same words and BM25's best five, newest first:
+configured. With `--phrases` search is asked in phrases, as agents do ("user's current
+rent"), and the context with the question. The chatter is of a hand whose lines no fit and
+no choice has seen; with `--chatter` it is that of the fits or of the choices. Printed for
+each part, beside BM25 over the same words and BM25's best five, newest first:
 
 - first right: the first result is the message that holds;
 - stale first: the first result says a superseded value and not the one that holds;
@@ -43,6 +44,7 @@ from benchmarks.updates_cases import (
     group_cases,
     read_answered_cases,
     read_cases,
+    read_phrased_cases,
 )
 from tests.support.drivers import open_memory
 from varve import Memory
@@ -56,6 +58,7 @@ PARTS = (
     "fresh",
 )  # fmt: skip
 ANSWERED_PARTS = ("final", "untouched")
+PHRASED_PARTS = ("final", "apart", "kept")
 SCOPE = Scope("default", "default")
 NOW = BEGINNING + timedelta(days=200)
 WAYS = ("varve", "BM25", "BM25, five newest")
@@ -114,6 +117,11 @@ def main() -> None:
         help="with written replies of the assistant: final and untouched",
     )
     parser.add_argument(
+        "--phrases",
+        action="store_true",
+        help="search for phrases: final, apart and kept",
+    )
+    parser.add_argument(
         "--chatter",
         choices=(FITTED, CHOSEN, OTHER),
         default=OTHER,
@@ -124,9 +132,8 @@ def main() -> None:
         "--stores", type=Path, help="keep the stores in this folder"
     )
     arguments = parser.parse_args()
-    parts = ANSWERED_PARTS if arguments.answered else PARTS
+    parts, read = _choose_cases(arguments)
     for part in arguments.part or parts:
-        read = read_answered_cases if arguments.answered else read_cases
         cases = read(f"{part}.txt")
         groups = [[case] for case in cases]
         if arguments.together:
@@ -147,6 +154,17 @@ def main() -> None:
             )
         for way, tally in tallies.items():
             print(tally.row(way))
+
+
+def _choose_cases(
+    arguments: argparse.Namespace,
+) -> tuple[Sequence[str], Callable[[str], list[Case]]]:
+    """Return the parts that are measured, and how their cases are read."""
+    if arguments.answered:
+        return ANSWERED_PARTS, read_answered_cases
+    if arguments.phrases:
+        return PHRASED_PARTS, read_phrased_cases
+    return PARTS, read_cases
 
 
 def measure(
@@ -209,7 +227,7 @@ def ask_memory(
     past = search(case.past) if case.past else []
     # The block escapes what would end it, as "&".
     told = unescape(block.text or block.head)
-    return Answers(search(case.question), past, told)
+    return Answers(search(case.searched), past, told)
 
 
 def _shown(result: Any) -> Shown:
@@ -250,7 +268,7 @@ def ask_bm25(
     def shown(numbers: Sequence[int]) -> list[Shown]:
         return [Shown(texts[at], (messages[at]["id"],)) for at in numbers]
 
-    present = find(case.question)
+    present = find(case.searched)
     past = find(case.past)
     newest = Answers(
         shown(sorted(present, reverse=True)), shown(sorted(past, reverse=True))

@@ -80,6 +80,12 @@ class Case:
     lines: list[Line] = field(default_factory=list)
     question: str = ""
     past: str = ""
+    phrase: str = ""
+
+    @property
+    def searched(self) -> str:
+        """What is searched for: the phrase that an agent makes of the question, if there is one."""
+        return self.phrase or self.question
 
     @property
     def is_lookalike(self) -> bool:
@@ -126,6 +132,15 @@ def read_answered_cases(name: str) -> list[Case]:
             is_answered = after is not None and after.mark == ">"
             if line.is_user and not is_answered:
                 case.lines.append(Line(">", next(replies), "", continues=True))
+    return cases
+
+
+def read_phrased_cases(name: str) -> list[Case]:
+    """Return the cases of a file with the phrases of `phrases/`, one line for each."""
+    text = (FOLDER / "phrases" / name).read_text(encoding="utf-8")
+    cases = read_cases(name)
+    for case, phrase in zip(cases, text.splitlines(), strict=True):
+        case.phrase = phrase
     return cases
 
 

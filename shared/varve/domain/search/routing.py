@@ -14,7 +14,7 @@ from varve.domain.search.question import (
     asks_for_everything,
     asks_what_happened,
 )
-from varve.domain.statements.texts.cues import restore_question_mark
+from varve.domain.statements.texts.asked_phrases import restore_question
 
 if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords
@@ -138,7 +138,7 @@ class Route:
 
     def without_window(self, request: SearchRequest) -> "Route":
         """Return the route without the window that the question's words mean."""
-        text = restore_question_mark(request.text)
+        text = restore_question(request.text)
         return replace(self, where=self.limits, text=text, asked=None)
 
 
@@ -162,7 +162,7 @@ def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
     is_only_time = words.rest == request.text
     if is_only_time or asks_for_everything(words.rest):
         return replace(found, where=inside, text="")
-    text = restore_question_mark(words.rest)
+    text = restore_question(words.rest)
     return replace(found, where=inside, text=text)
 
 
@@ -173,7 +173,7 @@ def _route_by_limits(
     grain = None if request.grain == "auto" else Grain(request.grain)
     lanes = (grain,) if grain else _choose_lanes(request)
     return Route(
-        text=restore_question_mark(request.text),
+        text=restore_question(request.text),
         where=where,
         lanes=lanes,
         asked=grain,
