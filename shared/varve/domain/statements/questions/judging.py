@@ -47,6 +47,8 @@ LEAST_SUPERSEDING = -1.1
 """The least score of a pair whose earlier statement no longer holds, among few."""
 LEAST_DOUBTED = -2.1
 """The same of one that a block marks: its reader sees both statements, and their days."""
+MOST_READ = 6.0
+"""What is read makes no pair surer, so that what a successor replaced stands before mere talk."""
 LEAST_OF_PAST = -8.0
 """The same where the question asks about the past: all pairs have scores lower by `past`."""
 OF_UNASKED = 4.0
@@ -181,7 +183,7 @@ class AskedMatters:
         read = read_pair_odds(self.asking, earlier.text, later.text)
         if earlier.cues.has("harming"):
             read = min(0.0, read)  # what is read ends no allergy
-        return score + read
+        return score + min(read, max(0.0, MOST_READ - score))
 
     def find_rivals(self, matter: Matter, other: Matter) -> Rivals:
         """Return what a later statement may supersede: `matter`, which it may, and what else."""

@@ -24,7 +24,7 @@ def restore_question(text: str) -> str:
     if not _is_phrase(text):
         return restore_question_mark(text)
     own = _name_own(text)
-    if own == text and _states(text):
+    if not _possessive().match(own) or _states(own):
         return restore_question_mark(text)
     return f"{own}?"
 
@@ -37,11 +37,9 @@ def _is_phrase(text: str) -> bool:
 
 
 def _states(text: str) -> bool:
-    """Return whether a text tells a state or a change, as "I live in Lisbon" does."""
+    """Return whether a text tells a state or a change, as "my dog is Rex" does."""
     told = read_cues(text)
-    if told.tells_change or told.present:
-        return True
-    return told.has("own") and not _possessive().match(text)
+    return told.tells_change or told.present > 0
 
 
 def _name_own(text: str) -> str:
