@@ -1,5 +1,7 @@
 """The cross-encoder: its pieces, and how it reads a question with two statements."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,8 @@ from varve.domain.statements.encoder.cross_encoder import (
 )
 from varve.domain.statements.encoder.pieces import UNKNOWN, Pieces
 from varve.domain.statements.questions.asked_words import AskedWords
-from varve.domain.statements.questions.asking import Asking
+from varve.domain.statements.questions.asking import MANY_TOLD, Asking
 from varve.domain.statements.questions.reading import (
-    LEAST_COUNT,
     OF_PAIR,
     OF_ROW,
     PAIR_BIAS,
@@ -22,10 +23,10 @@ from varve.domain.statements.questions.reading import (
 from varve.domain.statements.texts.cues import read_cues
 
 
-def ask(question: str, count: int) -> Asking:
-    """Return a question of some statements, one of five of which states one's own."""
+def ask(question: str, count: int, stated: float = 0.2) -> Asking:
+    """Return a question of some statements, this share of which states one's own."""
     cues = read_cues(question)
-    return Asking(cues, count, AskedWords(cues), stated=0.2, text=question)
+    return Asking(cues, count, AskedWords(cues), stated=stated, text=question)
 
 
 PIECES = Pieces(
@@ -122,19 +123,34 @@ def test_a_pair_of_another_language_is_judged_by_its_signals_alone() -> None:
     assert read_pair_odds(asking, earlier, later) == 0
 
 
-def test_among_talk_of_one_matter_what_is_read_is_added() -> None:
-    asking = ask("Where do I live?", 20)
+@pytest.mark.parametrize(
+    ("count", "stated"), [(MANY_TOLD - 1, 0.2), (MANY_TOLD, 0.9)]
+)
+def test_what_is_read_among_talk_or_many_statements_is_added(
+    count: int, stated: float
+) -> None:
+    asking = ask("Where do I live?", count, stated)
     pair = ("I live in Lisbon.", "I moved to Porto.")
     read = read_pair(asking.text, *pair)
-    assert asking.few == 1
     answers = read_statement(asking.text, pair[0])
     assert read_row_odds(asking, pair[0]) == OF_ROW * answers
     assert read_pair_odds(asking, *pair) == PAIR_BIAS + OF_PAIR * read
 
 
-def test_of_a_few_statements_none_is_read() -> None:
-    asking = ask("Where do I live?", LEAST_COUNT - 1)
-    assert asking.is_of_one_matter
+@pytest.mark.parametrize(
+    "asking",
+    [
+        ask("Where do I live?", MANY_TOLD - 1, stated=0.9),
+        ask("Where do I live?", 5),
+        replace(ask("Where do I live?", 20), is_past=True),
+        replace(ask("Where do I live?", 20), is_of_event=True),
+        ask("word 4", 20),
+    ],
+    ids=["first try", "hardly any", "past", "event", "no question"],
+)
+def test_what_is_no_question_for_a_state_among_many_is_not_read(
+    asking: Asking,
+) -> None:
     pair = ("I live in Lisbon.", "I moved to Porto.")
     assert read_pair_odds(asking, *pair) == 0
     assert read_row_odds(asking, pair[0]) == 0

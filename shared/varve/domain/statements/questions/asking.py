@@ -27,6 +27,8 @@ OF_ELSEWHERE = 1.0
 """By so much less a text supersedes that seems to tell of another matter than the earlier one,
 where all that was found tells of one.
 """
+MANY_TOLD = 10
+"""So many statements of persons are no first try, however many of them state their own matters."""
 FEW_STATED, MOST_STATED = 0.5, 0.65
 """Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
 SCARCE, ENOUGH = 5, 7
@@ -108,20 +110,29 @@ class Asking:
         """How far what was found tells of one matter among talk, from 0 to 1."""
         if self.count < LEAST_TALK:
             return 0.0
-        return max(0.0, 1 - self.many / MOST_OF_FEW) * (1 - self.plainness)
+        few = max(0.0, 1 - self.many / MOST_OF_FEW)
+        return few if self.tells_much else few * (1 - self.plainness)
+
+    @property
+    def tells_much(self) -> bool:
+        """Whether persons told more than the statements of a first try."""
+        return self.count >= MANY_TOLD
 
     @property
     def is_of_one_matter(self) -> bool:
         """Whether what was found tells of one matter among talk, as far as it shows.
 
-        Then a later text has no other matter to change, in whatever words it tells it. Events
-        and the first few statements are each of their own.
+        Then a later text has no other matter to change, in whatever words it tells it. The
+        first few statements are each of their own.
         """
-        if self.is_past or self.is_of_event or not self.cues.asks:
-            return False
-        if self.scarcity or self.mixed > MOST_MIXED:
+        if not self.is_of_state or self.scarcity or self.mixed > MOST_MIXED:
             return False
         return self.few >= LEAST_OF_ONE
+
+    @property
+    def is_of_state(self) -> bool:
+        """Whether it asks for what holds now, and not for what was done or held before."""
+        return self.cues.asks and not self.is_past and not self.is_of_event
 
     @property
     def doubt(self) -> float:

@@ -1,6 +1,6 @@
-"""What the cross-encoder reads, beside the signals, where what was found tells of one matter.
+"""What the cross-encoder reads, beside the signals, where a question asks for what holds.
 
-Of short plain statements it knows less than the signals, so it reads talk alone.
+Of a first try's few plain statements it knows less than the signals, so it reads none of those.
 """
 
 from varve.domain.language.languages import installed_language
@@ -16,14 +16,12 @@ LEAST_READ = -3.0
 """No pair of a lesser score is read, for that takes some 20 ms."""
 MAX_ROWS_READ = 8
 """So many of the statements that likeliest answer are read, which takes some 15 ms each."""
-PAIR_BIAS, OF_PAIR = 11.0, 4.0
-"""What is read of a pair counts `OF_PAIR` times, and `PAIR_BIAS` is added: among talk of one matter
-most of what may supersede does, and the signals are less sure than what is read.
+PAIR_BIAS, OF_PAIR = 5.0, 2.0
+"""What is read of a pair counts `OF_PAIR` times, and `PAIR_BIAS` is added: the signals are less
+sure than what is read.
 """
 OF_ROW = 1.5
 """What is read of a statement counts so many times."""
-LEAST_COUNT = 10
-"""Fewer statements of persons may be no talk."""
 LEAST_STOP_WORDS = 0.2
 """Texts of a language have at least this share of its stop words."""
 
@@ -33,22 +31,24 @@ def read_pair_odds(asking: Asking, earlier: str, later: str) -> float:
 
     0 for a language that the cross-encoder does not read.
     """
-    if not _is_of_talk(asking) or not _can_read(earlier, later):
+    if not _reads(asking) or not _can_read(earlier, later):
         return 0.0
     read = read_pair(asking.text, earlier, later)
-    return asking.few * (PAIR_BIAS + OF_PAIR * read)
+    return PAIR_BIAS + OF_PAIR * read
 
 
 def read_row_odds(asking: Asking, text: str) -> float:
     """Return how much likelier than by its signals alone a statement answers, likewise."""
-    if not _is_of_talk(asking) or not _can_read(text):
+    if not _reads(asking) or not _can_read(text):
         return 0.0
-    return asking.few * OF_ROW * read_statement(asking.text, text)
+    return OF_ROW * read_statement(asking.text, text)
 
 
-def _is_of_talk(asking: Asking) -> bool:
-    """Return whether a question is about one matter, among more than a few plain statements."""
-    return asking.is_of_one_matter and asking.count >= LEAST_COUNT
+def _reads(asking: Asking) -> bool:
+    """Return whether a question is about what holds, among more than a first try's statements."""
+    if not asking.is_of_state or asking.scarcity:
+        return False
+    return asking.tells_much or asking.is_of_one_matter
 
 
 def _can_read(*texts: str) -> bool:
