@@ -31,7 +31,9 @@ from varve.domain.statements.questions.pair_signals import (
 )
 from varve.domain.statements.questions.reading import (
     LEAST_READ,
+    LEAST_READ_OF_ANSWERS,
     MAX_ROWS_READ,
+    MAY_ANSWER,
     read_pair_odds,
     read_row_odds,
 )
@@ -108,9 +110,12 @@ class AskedMatters:
             if not relate(asking.cues, store.read(matter).cues)
         )
         likeliest = sorted(self.matters, key=self._odds.__getitem__)
-        for matter in likeliest[-MAX_ROWS_READ:]:
-            text = store.read(matter).text
-            self._odds[matter] += read_row_odds(asking, text)
+        self._read = {
+            matter: read_row_odds(asking, store.read(matter).text)
+            for matter in likeliest[-MAX_ROWS_READ:]
+        }
+        for matter, read in self._read.items():
+            self._odds[matter] += read
         if self._puts_unasked_behind():
             for matter in filter(self._changes_unasked, self.matters):
                 self._odds[matter] -= OF_UNASKED
@@ -178,12 +183,18 @@ class AskedMatters:
         odds = self._odds[other]
         rivals = self.find_rivals(matter, other)
         score = score_pair(self.asking, earlier, later, odds, rivals)
-        if score < LEAST_READ:
+        if score < self._find_least_read(matter, other):
             return score
         read = read_pair_odds(self.asking, earlier.text, later.text)
         if earlier.cues.has("harming"):
             read = min(0.0, read)  # what is read ends no allergy
         return score + min(read, max(0.0, MOST_READ - score))
+
+    def _find_least_read(self, matter: Matter, other: Matter) -> float:
+        """Return the least score of a pair that is read, by what was read of its statements."""
+        answers = self._read.get(matter, 0.0) > 0
+        may_answer = self._read.get(other, 0.0) > MAY_ANSWER
+        return LEAST_READ_OF_ANSWERS if answers and may_answer else LEAST_READ
 
     def find_rivals(self, matter: Matter, other: Matter) -> Rivals:
         """Return what a later statement may supersede: `matter`, which it may, and what else."""

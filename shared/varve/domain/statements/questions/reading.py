@@ -14,6 +14,10 @@ from varve.domain.statements.questions.asking import Asking
 
 LEAST_READ = -3.0
 """No pair of a lesser score is read, for that takes some 20 ms."""
+LEAST_READ_OF_ANSWERS = -9.0
+"""The same of a pair whose earlier statement reads as an answer, and whose later one may be one."""
+MAY_ANSWER = -2.0
+"""What is read of a statement that may answer adds more than this to its odds."""
 MAX_ROWS_READ = 8
 """So many of the statements that likeliest answer are read, which takes some 15 ms each."""
 PAIR_BIAS, OF_PAIR = 5.0, 2.0
