@@ -171,8 +171,7 @@ def test_what_is_to_come_or_only_reminds_answers_less() -> None:
     [
         ({}, True),
         ({"valued": 9}, False),
-        ({"stated": 0.9}, True),
-        ({"stated": 0.9, "count": 9}, False),
+        ({"stated": 0.9}, False),
         ({"mixed": 2}, False),
         ({"is_past": True}, False),
         ({"is_of_event": True}, False),

@@ -124,11 +124,9 @@ def test_a_pair_of_another_language_is_judged_by_its_signals_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "stated"), [(MANY_TOLD - 1, 0.2), (MANY_TOLD, 0.9)]
+    ("count", "stated"), [(MANY_TOLD - 1, 0.2), (MANY_TOLD, 0.7)]
 )
-def test_what_is_read_among_talk_or_many_statements_is_added(
-    count: int, stated: float
-) -> None:
+def test_what_is_read_among_talk_is_added(count: int, stated: float) -> None:
     asking = ask("Where do I live?", count, stated)
     pair = ("I live in Lisbon.", "I moved to Porto.")
     read = read_pair(asking.text, *pair)
@@ -140,15 +138,16 @@ def test_what_is_read_among_talk_or_many_statements_is_added(
 @pytest.mark.parametrize(
     "asking",
     [
-        ask("Where do I live?", MANY_TOLD - 1, stated=0.9),
+        ask("Where do I live?", 20, stated=0.9),
+        ask("Where do I live?", MANY_TOLD - 1, stated=0.7),
         ask("Where do I live?", 5),
         replace(ask("Where do I live?", 20), is_past=True),
         replace(ask("Where do I live?", 20), is_of_event=True),
         ask("word 4", 20),
     ],
-    ids=["first try", "hardly any", "past", "event", "no question"],
+    ids=["no talk", "first try", "hardly any", "past", "event", "no question"],
 )
-def test_what_is_no_question_for_a_state_among_many_is_not_read(
+def test_what_is_no_question_for_a_state_in_talk_is_not_read(
     asking: Asking,
 ) -> None:
     pair = ("I live in Lisbon.", "I moved to Porto.")

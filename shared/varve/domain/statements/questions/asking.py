@@ -28,7 +28,9 @@ OF_ELSEWHERE = 1.0
 where all that was found tells of one.
 """
 MANY_TOLD = 10
-"""So many statements of persons are no first try, however many of them state their own matters."""
+"""So many statements of persons are no first try."""
+MOST_OF_TALK = 0.75
+"""Where a greater share of what persons said states their own matters, it is no talk."""
 FEW_STATED, MOST_STATED = 0.5, 0.65
 """Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
 SCARCE, ENOUGH = 5, 7
@@ -108,7 +110,7 @@ class Asking:
     @property
     def few(self) -> float:
         """How far what was found tells of one matter among talk, from 0 to 1."""
-        if self.count < LEAST_TALK:
+        if self.count < LEAST_TALK or not self.is_of_talk:
             return 0.0
         few = max(0.0, 1 - self.many / MOST_OF_FEW)
         return few if self.tells_much else few * (1 - self.plainness)
@@ -117,6 +119,11 @@ class Asking:
     def tells_much(self) -> bool:
         """Whether persons told more than the statements of a first try."""
         return self.count >= MANY_TOLD
+
+    @property
+    def is_of_talk(self) -> bool:
+        """Whether what was found has requests and chatter as well as statements."""
+        return self.stated < MOST_OF_TALK
 
     @property
     def is_of_one_matter(self) -> bool:

@@ -1,6 +1,6 @@
 """What the cross-encoder reads, beside the signals, where a question asks for what holds.
 
-Of a first try's few plain statements it knows less than the signals, so it reads none of those.
+Of plain statements it knows less than the signals, so it reads talk alone.
 """
 
 from varve.domain.language.languages import installed_language
@@ -49,8 +49,8 @@ def read_row_odds(asking: Asking, text: str) -> float:
 
 
 def _reads(asking: Asking) -> bool:
-    """Return whether a question is about what holds, among more than a first try's statements."""
-    if not asking.is_of_state or asking.scarcity:
+    """Return whether a question asks for what holds, in talk that is more than a first try."""
+    if not asking.is_of_state or not asking.is_of_talk or asking.scarcity:
         return False
     return asking.tells_much or asking.is_of_one_matter
 
