@@ -38,3 +38,18 @@ def test_a_phrase_is_asked(written: str, meant: str) -> None:
 )
 def test_a_statement_a_word_and_a_long_text_stay(text: str) -> None:
     assert restore_question(text) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("dog walker price", "dog walker price?"),
+        ("current rent of the user", "my current rent?"),
+        ("I live in Lisbon", "I live in Lisbon"),
+        ("Lisbon", "Lisbon"),
+    ],
+)
+def test_any_phrase_for_one_users_memory_is_asked(
+    written: str, meant: str
+) -> None:
+    assert restore_question(written, is_of_user=True) == meant

@@ -138,7 +138,7 @@ class Route:
 
     def without_window(self, request: SearchRequest) -> "Route":
         """Return the route without the window that the question's words mean."""
-        text = restore_question(request.text)
+        text = _restore(request, request.text)
         return replace(self, where=self.limits, text=text, asked=None)
 
 
@@ -162,7 +162,7 @@ def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
     is_only_time = words.rest == request.text
     if is_only_time or asks_for_everything(words.rest):
         return replace(found, where=inside, text="")
-    text = restore_question(words.rest)
+    text = _restore(request, words.rest)
     return replace(found, where=inside, text=text)
 
 
@@ -173,7 +173,7 @@ def _route_by_limits(
     grain = None if request.grain == "auto" else Grain(request.grain)
     lanes = (grain,) if grain else _choose_lanes(request)
     return Route(
-        text=restore_question(request.text),
+        text=_restore(request, request.text),
         where=where,
         lanes=lanes,
         asked=grain,
@@ -181,6 +181,11 @@ def _route_by_limits(
         present=as_of(request, now, zone),
         limits=where,
     )
+
+
+def _restore(request: SearchRequest, text: str) -> str:
+    """Return what words of a request ask for."""
+    return restore_question(text, is_of_user=request.user_id is not None)
 
 
 def _choose_lanes(request: SearchRequest) -> tuple[StoreName, ...]:

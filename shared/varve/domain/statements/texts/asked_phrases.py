@@ -16,15 +16,17 @@ LEAST_WORDS, MOST_WORDS = 2, 8
 _SENTENCE = re.compile(r"[?¿!…:;,\n]|\.(?:\s|$)")
 
 
-def restore_question(text: str) -> str:
+def restore_question(text: str, *, is_of_user: bool = False) -> str:
     """Return the question that a search's text stands for, with its mark, else the text.
 
-    "user's current rent" is "my current rent?".
+    "user's current rent" is "my current rent?". `is_of_user`: one user's memory is searched, and
+    there "plumber cost" asks for that user's.
     """
     if not _is_phrase(text):
         return restore_question_mark(text)
     own = _name_own(text)
-    if not _possessive().match(own) or _states(own):
+    asks = is_of_user or _possessive().match(own)
+    if not asks or _states(own):
         return restore_question_mark(text)
     return f"{own}?"
 
