@@ -109,11 +109,7 @@ class AskedMatters:
             for matter in self.matters
             if not relate(asking.cues, store.read(matter).cues)
         )
-        likeliest = sorted(self.matters, key=self._odds.__getitem__)
-        self._read = {
-            matter: read_row_odds(asking, store.read(matter).text)
-            for matter in likeliest[-MAX_ROWS_READ:]
-        }
+        self._read = self._read_likeliest()
         for matter, read in self._read.items():
             self._odds[matter] += read
         if self._puts_unasked_behind():
@@ -123,6 +119,14 @@ class AskedMatters:
         self._answers = {
             matter: _sigmoid(score_order(asking, found[matter], odds))
             for matter, odds in self._odds.items()
+        }
+
+    def _read_likeliest(self) -> dict[Matter, float]:
+        """Return what is read of the statements that likeliest answer."""
+        likeliest = sorted(self.matters, key=self._odds.__getitem__)
+        return {
+            matter: read_row_odds(self.asking, self.store.read(matter).text)
+            for matter in likeliest[-MAX_ROWS_READ:]
         }
 
     def _puts_unasked_behind(self) -> bool:
