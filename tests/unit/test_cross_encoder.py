@@ -124,12 +124,13 @@ def test_a_pair_of_another_language_is_judged_by_its_signals_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "stated"), [(MANY_TOLD - 1, 0.2), (MANY_TOLD, 0.7)]
+    ("count", "stated"), [(20, 0.2), (MANY_TOLD - 1, 0.2), (MANY_TOLD, 0.7)]
 )
 def test_what_is_read_among_talk_is_added(count: int, stated: float) -> None:
     asking = ask("Where do I live?", count, stated)
     pair = ("I live in Lisbon.", "I moved to Porto.")
     read = read_pair(asking.text, *pair)
+    assert asking.few == 1
     answers = read_statement(asking.text, pair[0])
     assert read_row_odds(asking, pair[0]) == OF_ROW * answers
     assert read_pair_odds(asking, *pair) == PAIR_BIAS + OF_PAIR * read

@@ -30,7 +30,7 @@ where all that was found tells of one.
 MANY_TOLD = 10
 """So many statements of persons are no first try."""
 MOST_OF_TALK = 0.75
-"""Where a greater share of what persons said states their own matters, it is no talk."""
+"""Where so great a share of what persons said states their own matters, it is no talk."""
 FEW_STATED, MOST_STATED = 0.5, 0.65
 """Shares of own statements in a memory of talk as well, and in one of hardly anything else."""
 SCARCE, ENOUGH = 5, 7

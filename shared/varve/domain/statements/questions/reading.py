@@ -50,9 +50,9 @@ def read_row_odds(asking: Asking, text: str) -> float:
 
 def _reads(asking: Asking) -> bool:
     """Return whether a question asks for what holds, in talk that is more than a first try."""
-    if not asking.is_of_state or not asking.is_of_talk or asking.scarcity:
-        return False
-    return asking.tells_much or asking.is_of_one_matter
+    if asking.is_of_one_matter:
+        return True
+    return asking.is_of_state and asking.is_of_talk and asking.tells_much
 
 
 def _can_read(*texts: str) -> bool:
