@@ -23,6 +23,11 @@ CHANGED = [
         "& Olive counted heads twice, it's 26 folders, the tenors share",
         "How many folders does the choir need?",
     ),
+    (
+        "my handle is @mossowl",
+        "got hacked, new account: @owlmoss",
+        "what is my handle?",
+    ),
 ]
 HARM = [
     (
