@@ -14,7 +14,8 @@ questions of the fitted parts compare (`updates_fit_asked.py`), among chatter of
 has a line, all pairs of the everyday memories, and the groups of `benchmarks/updates/groups`.
 
 For the weights in use the single lines were read in 32 bits; in the first pass what other matters
-tell was of any language, and the second began with weights of 8 bits.
+tell was of any language, and the second began with weights of 8 bits. Neither read the groups
+from 15 on.
 
 The tokenizer keeps the pieces of all these texts, of the 40,000 most frequent words of each
 language, and those of one or two signs.

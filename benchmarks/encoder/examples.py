@@ -29,8 +29,9 @@ from varve.domain.statements.questions.asked_weights import PAIR_WEIGHTS
 
 WIDE_LINES = FOLDER / "wide_lines"
 GROUPS = FOLDER / "groups"
-"""Files of groups, one of each hand. After `?` with a question stand an earlier message, `-`, two
-later ones that supersede it, `+`, and four that do not, `~`.
+"""Files of groups, one of each hand. After `?` with a question stand an earlier message, `-`, two or
+three later ones that supersede it, `+`, and four that do not, `~`. From 15 on the messages ask for
+something besides what they tell; those of 23 are short and plain.
 """
 HANDS = ("few", *EVERYDAY_HANDS)
 LOOKALIKE = "~"
